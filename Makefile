@@ -4,7 +4,7 @@ CONFIGURATION ?= debug
 # Of `make fuzz`: how long each target runs, and which (all where none is named).
 SECONDS ?= 60
 TARGETS ?=
-# Of `make torture` and `make torture-cluster`: kills, steps of the model, and the seed of all choices (a new one where none is named); with STEPS=… in
+# Of `make torture`, `make torture-servers` and `make torture-cluster`: blows, steps of the model, and the seed of all choices (a new one where none is named); with STEPS=… in
 # the environment the model plays only the steps that a failure named.
 ROUNDS ?= 100
 MODEL ?= 10000
@@ -23,7 +23,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test test-postgres test-s3 attacks parity cloudkit torture torture-cluster soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
+.PHONY: help setup build release demo test test-postgres test-s3 attacks parity cloudkit torture torture-servers torture-cluster soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
 .PHONY: install uninstall deb package-check container-check deploy-test
 
 help: ## Lists these targets
@@ -93,6 +93,11 @@ torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be 
 	@swift build --product SealKitPackageTests
 	@ROUNDS=$(ROUNDS) SEED=$(SEED) ORDERS=all SYNC_RUNS=$(ROUNDS) swift test --skip-build --filter 'InsiderTortureTests|OrdersTests|SyncRunTests'
 
+torture-servers: setup ## The same blows and steps before two servers, a PostgreSQL and an S3 store: ROUNDS=100 and MODEL=10000; SEED=… repeats
+	@Tests/Support/setup postgresql
+	swift build
+	@ROUNDS=$(ROUNDS) MODEL=$(MODEL) SEED=$(SEED) .build/debug/SealTorture servers servers-model
+
 soak: setup ## Lets CLIENTS=200 work for MINUTES=60 before a release server, with kills: memory, files and times; SEED=… repeats
 	Packaging/release SealTorture
 	Packaging/release sealkit
@@ -106,8 +111,9 @@ bench: ## Measures the core against bare libsodium and age, the server against b
 fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; TARGETS="value statement" for some
 	@/usr/bin/python3 Fuzz/fuzz.py --seconds $(SECONDS) $(TARGETS)
 
-torture-cluster: build ## Kills KILLS=3 servers and a primary, its node or both servers ROUNDS=100 times under load: PostgreSQL under Patroni; SEED=… repeats
-	@SEALKIT=$(SEALKIT) ROUNDS=$(ROUNDS) KILLS=$(KILLS) SEED=$(SEED) Tests/Deploy/cluster
+torture-cluster: setup ## The same blows with PostgreSQL under Patroni, where one in eight is for the primary or its node: ROUNDS=100; SEED=… repeats
+	swift build
+	@ROUNDS=$(ROUNDS) SEED=$(SEED) Tests/Deploy/cluster
 
 proofs: ## Runs the symbolic proofs of the protocol, by ProVerif (opam has it; PROVERIF=path/to/proverif where it is not on the PATH)
 	@/usr/bin/python3 -B Proofs/run.py

@@ -1,5 +1,5 @@
 /// As long as nobody waits for something that comes at all.
-private let patience = Duration.seconds(60)
+let patience = Duration.seconds(60)
 
 /// - Throws: `Finding` when `body` does not end in good time; what it throws.
 func patiently<T: Sendable>(_ what: String, _ body: @escaping @Sendable () async throws -> T) async throws -> T {

@@ -1,7 +1,8 @@
 /// What the environment and the arguments ask for. What is mistyped ends the run, or a run of nothing would pass.
 struct TortureSettings {
-    /// `soak` only where it is named.
-    static let parts = ["crash", "vanish", "slow", "disk", "model", "soak"]
+    static let parts = ["crash", "vanish", "slow", "disk", "model"]
+    /// Only where they are named.
+    static let further = ["servers", "servers-model", "cluster", "soak"]
 
     let seed: UInt64
     let rounds: Int
@@ -34,11 +35,12 @@ struct TortureSettings {
             shown.append(step)
         }
         self.shown = shown
-        for part in arguments where !Self.parts.contains(part) {
-            throw Finding("\(part) is no part of the torture: \(Self.parts.joined(separator: ", "))")
+        let known = Self.parts + Self.further
+        for part in arguments where !known.contains(part) {
+            throw Finding("\(part) is no part of the torture: \(known.joined(separator: ", "))")
         }
         wanted = Set(arguments)
     }
 
-    func isWanted(_ part: String) -> Bool { wanted.contains(part) || (wanted.isEmpty && part != "soak") }
+    func isWanted(_ part: String) -> Bool { wanted.contains(part) || (wanted.isEmpty && Self.parts.contains(part)) }
 }

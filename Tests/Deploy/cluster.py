@@ -1,8 +1,7 @@
-"""Two servers before PostgreSQL under Patroni: whatever is killed, nothing that was acknowledged is lost.
+"""PostgreSQL under Patroni, for the torture of two servers before it: whatever is struck, nothing that was acknowledged is lost.
 
-Each round some servers are killed, one after the other, and then both servers at once, the primary's processes, or the primary's whole node with what
-watches over it. People save all the while, each in a zone of their own. At the end every record that was said to be saved is there, once, and whoever
-watches is told of the next one.
+`SealTorture cluster` runs the servers, and the clients, and says when the primary's processes are to be killed, or its whole node with what watches
+over it; it looks after each blow whether everything that was promised is there.
 """
 
 import argparse
@@ -17,14 +16,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 
-from servers import Saves, Servers, Watcher
 from world import PATIENCE, Failure, World, free_port, that, until
 
-PEOPLE = 3
 # Seconds that a node has to be silent for before another one takes its place; Patroni has no less.
 SILENCE = 20
 
@@ -39,6 +35,7 @@ class Node:
         self.folder.mkdir(mode=0o700)
         self.data = self.folder / "data"
         self.process = None
+        self.killed = None
 
     def settings(self):
         # Whoever is let in by trust needs no password, and Patroni wants one to be named.
@@ -68,7 +65,15 @@ class Node:
         return int((self.data / "postmaster.pid").read_text().split()[0])
 
     def kill_postgres(self):
-        os.kill(self.postmaster(), signal.SIGKILL)
+        self.killed = self.postmaster()
+        os.kill(self.killed, signal.SIGKILL)
+
+    def is_up(self):
+        """Patroni says so of one that was just killed until it has looked again."""
+        try:
+            return self.postmaster() != self.killed
+        except (OSError, ValueError, IndexError):
+            return False
 
     def kill(self):
         """All of it, as with its machine."""
@@ -120,6 +125,8 @@ class Cluster:
 
     def is_whole(self):
         """Whether there is a primary, and a standby that has all that the primary has acknowledged."""
+        if not all(node.is_up() for node in self.nodes):
+            return False
         members = self.members().values()
         roles = sorted((member["role"], member["state"]) for member in members)
         return len(roles) == 2 and roles[0] == ("leader", "running") and roles[1][0] == "sync_standby" and roles[1][1] in ("running", "streaming")
@@ -144,78 +151,54 @@ class Cluster:
         return f"postgresql://postgres@{','.join(f'127.0.0.1:{node.port}' for node in self.nodes)}/sealkit"
 
 
-def play(world, cluster, both, rounds, kills, chance):
-    people = [f"person{number}" for number in range(PEOPLE)]
-    for person in people:
-        both.make_account(person)
-    watcher = Watcher(world, people[0])
-    saves = [Saves(world, person) for person in people]
-
-    def go_on(text):
-        for each in saves:
-            each.more(1, f"{each.person} saves nothing {text}: {each.failures[-1:]}")
-
-    go_on("at the beginning")
-    counts, longest = {}, 0.0
-    for number in range(rounds):
-        cluster.wait_until_whole()
-        for kill in range(kills):
-            which = chance.randrange(2)
-            both.kill(which)
-            counts["servers"] = counts.get("servers", 0) + 1
-            if kill == 0:
-                go_on(f"with one server, in round {number}")
-            both.start(which)
-        kind = chance.choice(["both servers", "primary", "node"])
-        counts[kind] = counts.get(kind, 0) + 1
-        began = time.monotonic()
-        if kind == "both servers":
-            for which in range(2):
-                both.kill(which)
-            for which in range(2):
-                both.start(which)
-        elif kind == "primary":
-            cluster.leader().kill_postgres()
-        else:
-            node = cluster.leader()
-            node.kill()
-            go_on(f"without the node that was the primary, in round {number}")
-            node.start()
-        go_on(f"after round {number}, {kind}")
-        longest = max(longest, time.monotonic() - began)
-        print(f"round {number + 1}: {kind}, {sum(len(each.saved) for each in saves)} saves, after {time.monotonic() - began:.0f} s", flush=True)
-    for each in saves:
-        each.end()
-    cluster.wait_until_whole()
-    for each in saves:
-        each.check()
-    watcher.check()
-    refused = sum(len(each.failures) for each in saves)
-    print(f"{rounds} rounds (killed: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}): {sum(len(each.saved) for each in saves)} saves, "
-          f"none lost; {refused} were told that the server is away; {longest:.0f} s at most until all saved again", flush=True)
+def play(cluster, torture, rounds, seed):
+    """Does what the torture asks for, until it ends, and says what that said."""
+    told = os.environ | {"TORTURE_CLUSTER": cluster.database(), "ROUNDS": str(rounds), "SEED": seed}
+    away = []
+    with subprocess.Popen([torture, "cluster"], env=told, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            what = line.strip().removeprefix("cluster: ")
+            if not line.startswith("cluster: "):
+                print(line, end="", flush=True)
+                continue
+            try:
+                if what == "primary":
+                    cluster.leader().kill_postgres()
+                elif what == "node":
+                    away.append(cluster.leader())
+                    away[-1].kill()
+                else:
+                    while away:
+                        away.pop().start()
+                    cluster.wait_until_whole()
+                answer = "done"
+            except (Failure, OSError, ValueError) as error:
+                answer = str(error).replace("\n", " ")
+            process.stdin.write(answer + "\n")
+            process.stdin.flush()
+    that(process.returncode == 0, "the torture failed")
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--sealkit", required=True, type=pathlib.Path)
+    parser.add_argument("--torture", required=True, type=pathlib.Path)
     parser.add_argument("--programs", required=True, type=pathlib.Path)
     parser.add_argument("--cluster", required=True, type=pathlib.Path)
     parser.add_argument("--rounds", required=True, type=int)
-    parser.add_argument("--kills", required=True, type=int, help="of servers, in each round")
     parser.add_argument("--seed", required=True)
     arguments = parser.parse_args()
     # What it has started goes with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    seed = arguments.seed or str(random.randrange(1 << 32))
+    seed = arguments.seed or str(random.randrange(1, 1_000_000_000))
     print(f"SEED={seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="sealkit-deploy-") as folder, tempfile.TemporaryDirectory(prefix="sealkit-cluster-") as shared:
-        world = World(arguments.sealkit.resolve(), arguments.programs.resolve(), pathlib.Path(folder))
+        world = World(arguments.torture.resolve().with_name("sealkit"), arguments.programs.resolve(), pathlib.Path(folder))
         cluster = None
         try:
             cluster = Cluster(world, arguments.cluster, pathlib.Path(shared))
-            play(world, cluster, Servers(world, cluster.database()), arguments.rounds, arguments.kills, random.Random(seed))
+            play(cluster, arguments.torture.resolve(), arguments.rounds, seed)
         except (Failure, OSError, subprocess.SubprocessError) as error:
-            print(f"error: {error}\nSEED={seed} ROUNDS={arguments.rounds} KILLS={arguments.kills}", flush=True)
+            print(f"error: {error}\nSEED={seed} ROUNDS={arguments.rounds}", flush=True)
             sys.exit(1)
         finally:
             for node in cluster.nodes if cluster else []:

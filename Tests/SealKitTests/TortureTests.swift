@@ -1,3 +1,5 @@
+import Foundation
+import SealKit
 import SealLab
 import Testing
 
@@ -6,7 +8,9 @@ import Testing
 /// `make torture`, a little of it each time.
 @Suite(.timeLimit(.minutes(60))) struct TortureTests {
     @Test func whatIsAcknowledgedSurvivesKillsUnderLoad() async throws {
-        let totals = try await CrashTorture(seed: .random(in: 1...999_999_999), rounds: 5).run()
+        let totals = try await CrashTorture(
+            seed: .random(in: 1...999_999_999), rounds: 5, ground: OneServer()
+        ).run()
         #expect(totals.rounds == 5)
         #expect(totals.count.acknowledged > 0)
         #expect(totals.count.repeated > 0)
@@ -36,18 +40,46 @@ import Testing
     @Test func serverAndModelAgree() async throws {
         let server = try SealLab.ServerProcess.temporary()
         defer { server.remove() }
+        let origin = server.origin
         var counts = ModelCounts()
         for pair in 0..<15 where pair < 5 || !counts.missing.isEmpty {
-            async let one = modelCounts(server.origin)
-            async let other = modelCounts(server.origin)
+            async let one = modelCounts { try HTTPTransport(server: origin) }
+            async let other = modelCounts { try HTTPTransport(server: origin) }
             for played in try await [one, other] { counts.add(played) }
         }
         #expect(counts.missing.isEmpty, "\(counts)")
     }
 
-    private func modelCounts(_ origin: String) async throws -> ModelCounts {
+    private func modelCounts(_ transport: @escaping @Sendable () throws -> any Transport) async throws -> ModelCounts {
         let seed = UInt64.random(in: 1...999_999_999)
         print("the model plays 500 steps of SEED=\(seed)")
-        return try await ModelTest(seed: seed, steps: 500, origin: origin).run()
+        return try await ModelTest(seed: seed, steps: 500, transport: transport).run()
+    }
+}
+
+/// `make torture-servers`, a little of it each time.
+@Suite(
+    .enabled("Tests/Support/postgres runs one beside a command") {
+        ProcessInfo.processInfo.environment["SEALKIT_TEST_POSTGRES"] != nil
+    }, .timeLimit(.minutes(60)))
+struct ServersTortureTests {
+    @Test func whatAnyServerAcknowledgedSurvivesBlows() async throws {
+        let totals = try await CrashTorture(
+            seed: .random(in: 1...999_999_999), rounds: 6, ground: SeveralServers(database: LonePostgres())
+        ).run()
+        #expect(totals.rounds == 6)
+        #expect(totals.count.acknowledged > 0)
+        #expect(totals.notified > 0)
+        #expect(totals.records > 0)
+    }
+
+    /// Each request goes to another server than the one before.
+    @Test func serversByTurnsAndModelAgree() async throws {
+        let ground = try await SeveralServers(database: LonePostgres())
+        let seed = UInt64.random(in: 1...999_999_999)
+        print("the model plays 500 steps of SEED=\(seed)")
+        _ = try await ground.used {
+            try await ModelTest(seed: seed, steps: 500, transport: { try ground.transport() }).run()
+        }
     }
 }

@@ -2,10 +2,11 @@ import Foundation
 import SealKit
 import SealLab
 
-/// Kills the server at random moments under load, over and over, and checks after each restart what was promised.
+/// Strikes servers at random moments under load, over and over, and checks after each restart what was promised.
 struct CrashTorture {
     let seed: UInt64
     let rounds: Int
+    let ground: any Ground
 
     static let container = "org.sealkit.torture"
     private static let devices = 4
@@ -15,7 +16,8 @@ struct CrashTorture {
 
     struct Totals {
         var rounds = 0
-        var killedWhileStarting = 0
+        var blows = ""
+        var soundness = ""
         var requests = 0
         var count = Inspection.Count()
         var notified = 0
@@ -33,16 +35,14 @@ struct CrashTorture {
         var reader: Reader
     }
 
-    func run() async throws -> Totals {
+    /// - Returns: once the ground is removed.
+    func run() async throws -> Totals { try await ground.used(play) }
+
+    private func play() async throws -> Totals {
         var random = SeededRandom(seed: seed)
-        let folder = ServerProcess.temporaryFolder()
-        var server = try ServerProcess(folder: folder)
-        defer { server.remove() }
-        try server.waitUntilListening()
-        let port = server.port
         let journal = Journal()
-        let load = try await Load.make(server, devices: Self.devices, journal: journal, random: &random)
-        let transport = try HTTPTransport(server: server.origin)
+        let load = try await Load.make(ground, devices: Self.devices, journal: journal, random: &random)
+        let transport = try ground.patientTransport()
         let base = "/database/1/\(Self.container)/development/private"
         var known = Knowledge(reader: Reader(try load.freshDevice()))
         for zone in load.zones { known.states[zone.zoneName] = Feed.State() }
@@ -50,18 +50,10 @@ struct CrashTorture {
         var totals = Totals()
         for round in stride(from: 1, through: rounds, by: 1) {
             journal.begin(round: round)
-            try await crash(server, under: load, journal, round: round, &random)
+            try await crash(under: load, journal, round: round, &random)
             try check(
                 journal.unexpected.isEmpty, "a client met an error that it should not: \(journal.unexpected.prefix(3))")
-            if random.chance(20) { try DatabaseCheck(dataFolder: server.dataFolder).age(zones: Upheaval.zonePrefix) }
-            if random.chance(25) {
-                let doomed = try ServerProcess(folder: folder, port: port)
-                try await Task.sleep(for: .milliseconds(random.below(80)))
-                doomed.kill()
-                totals.killedWhileStarting += 1
-            }
-            server = try ServerProcess(folder: folder, port: port)
-            try server.waitUntilListening()
+            try await ground.rise(&random)
             journal.comeUp()
             let feed = Feed(transport: transport, base: base, token: journal.token)
             let inspection = Inspection(journal: journal, feed: feed, round: round)
@@ -69,15 +61,15 @@ struct CrashTorture {
             try await load.upheaval.inspect(feed)
             totals.notified += try await load.watcher.catchUp(round: round, feed)
             try await read(&known, load, feed, isLast: round == rounds, &random)
-            try DatabaseCheck(dataFolder: server.dataFolder).run()
+            try await ground.inspect()
             try await checkAssets(load, known.states, random: &random)
-            try check(server.log.isEmpty, "the server's log has errors: \(server.log.suffix(1000))")
             totals.rounds += 1
             totals.count.acknowledged = count.acknowledged
             totals.count.lost += count.lost
             totals.count.lostApplied += count.lostApplied
             totals.count.repeated += count.repeated
         }
+        (totals.blows, totals.soundness) = (ground.blows, ground.soundness)
         totals.requests = journal.operations.count
         totals.records = known.reader.records.count
         totals.upheavals = await load.upheaval.steps
@@ -86,24 +78,25 @@ struct CrashTorture {
         return totals
     }
 
-    /// Everybody at work, and then no server.
+    /// Everybody at work, and then the blow.
     private func crash(
-        _ server: ServerProcess, under load: Load, _ journal: Journal, round: Int, _ random: inout SeededRandom
+        under load: Load, _ journal: Journal, round: Int, _ random: inout SeededRandom
     ) async throws {
         // From before the first request to the middle of many, sometimes past a checkpoint; most often, and the first
         // time, after something was answered.
         let isEarly = round > 1 && random.chance(20)
         let moment = Duration.milliseconds(random.below(isEarly ? 10 : random.chance(10) ? 3_000 : 500))
         let listening = Task { try await load.watcher.listen() }
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Whatever the blow comes to, nobody is waited for who works on.
+            defer { journal.goDown() }
             for worker in load.workers { group.addTask { await worker.run() } }
             group.addTask { await load.upheaval.run() }
             while !isEarly, !journal.hasAnswer(of: round), journal.unexpected.isEmpty {
                 try? await Task.sleep(for: .milliseconds(2))
             }
             try? await Task.sleep(for: moment)
-            journal.goDown()
-            server.kill()
+            try await ground.strike(journal, &random)
         }
         listening.cancel()
         try await listening.value
@@ -150,7 +143,7 @@ extension CrashTorture.Totals {
     /// What was proven.
     var text: String {
         """
-        The server was killed \(rounds) times under load, and \(killedWhileStarting) times more while it started.
+        \(blows)
           \(requests) requests; all \(count.acknowledged) acknowledged writes are there, none that was refused.
           \(count.lost) requests got no answer: \(count.lostApplied) of them had happened, as a whole where they were atomic, \
         and each had one effect when it was repeated, twice.
@@ -160,7 +153,7 @@ extension CrashTorture.Totals {
           A device that listens was told of \(notified) changed records: of every change, of none that did not happen, of none twice.
           \(upheavals) cascades, deletions of zones, indexes made anew and schema deployments were acknowledged, and were there as a whole; \
         of \(unheardUpheavals) without an answer \(unheardUpheavalsDone) had happened, as a whole.
-          The database passed its integrity check each time; no blob, file or record was left without an owner.
+          \(soundness)
         """
     }
 }

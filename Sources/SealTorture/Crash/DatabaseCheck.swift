@@ -6,103 +6,6 @@ import GRDB
 struct DatabaseCheck {
     let dataFolder: URL
 
-    /// Each query counts what must not be there.
-    private static let orphans: [(what: String, query: String)] = [
-        (
-            "blobs whose record is gone or deleted",
-            """
-            SELECT COUNT(*) FROM blob b WHERE b.record IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM record r WHERE r.owner = b.owner AND r.zone = b.zone AND r.name = b.record AND r.deleted = 0)
-            """
-        ),
-        (
-            "records of a zone that does not exist or is closed",
-            """
-            SELECT COUNT(*) FROM record r WHERE NOT EXISTS (
-                SELECT 1 FROM zone z WHERE z.owner = r.owner AND z.zone = r.zone AND z.closed = 0)
-            """
-        ),
-        (
-            "records beyond their zone's feed",
-            """
-            SELECT COUNT(*) FROM record r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone WHERE r.position > z.position
-            """
-        ),
-        (
-            "places in a feed that are taken twice",
-            "SELECT COUNT(*) FROM (SELECT 1 FROM record WHERE position > 0 GROUP BY owner, zone, position HAVING COUNT(*) > 1)"
-        ),
-        (
-            "records that have left the feed and live, or left it and the feed does not know",
-            """
-            SELECT COUNT(*) FROM record r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone
-            WHERE r.position = 0 AND (r.deleted = 0 OR z.compacted = 0)
-            """
-        ),
-        (
-            "records that were to go with a target and did not go with it",
-            """
-            SELECT COUNT(*) FROM delete_reference d JOIN record t ON t.owner = d.owner AND t.zone = d.zone AND t.name = d.target
-            JOIN record s ON s.owner = d.owner AND s.zone = d.zone AND s.name = d.source
-            WHERE t.deleted = 1 AND s.deleted = 0
-            """
-        ),
-        (
-            "references of records that are gone",
-            """
-            SELECT COUNT(*) FROM delete_reference d WHERE NOT EXISTS (
-                SELECT 1 FROM record r WHERE r.owner = d.owner AND r.zone = d.zone AND r.name = d.source AND r.deleted = 0)
-            """
-        ),
-        (
-            "deletions that came with another and cannot be proven",
-            """
-            SELECT COUNT(*) FROM record r WHERE r.deleted = 1 AND r.went_with IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM taken_record c JOIN taken_deletion d
-                    ON d.owner = c.owner AND d.zone = c.zone AND d.deletion = c.deletion
-                WHERE c.owner = r.owner AND c.zone = r.zone AND c.deletion = r.went_with AND c.name = r.name)
-            """
-        ),
-        (
-            "proofs for records that are there again",
-            """
-            SELECT COUNT(*) FROM taken_record c WHERE NOT EXISTS (
-                SELECT 1 FROM record r
-                WHERE r.owner = c.owner AND r.zone = c.zone AND r.name = c.name AND r.went_with = c.deletion AND r.deleted = 1)
-            """
-        ),
-        (
-            "index entries of records that are gone",
-            """
-            SELECT COUNT(*) FROM record_index i WHERE NOT EXISTS (SELECT 1 FROM index_build) AND NOT EXISTS (
-                SELECT 1 FROM record r WHERE r.owner = i.owner AND r.zone = i.zone AND r.name = i.record AND r.deleted = 0)
-            """
-        ),
-        (
-            "zones whose records are not as many as are counted for the quota",
-            """
-            SELECT COUNT(*) FROM zone z WHERE
-                COALESCE((SELECT SUM(u.records) FROM storage_usage u WHERE u.owner = z.owner AND u.zone = z.zone), 0)
-                <> (SELECT COUNT(*) FROM record r WHERE r.owner = z.owner AND r.zone = z.zone AND r.deleted = 0)
-            """
-        ),
-        (
-            "roster entries that are missing",
-            """
-            -- Public databases, of owners below nobody, have none.
-            SELECT COUNT(*) FROM zone z WHERE z.owner > 0 AND z.sequence + 1 <> (
-                SELECT COUNT(*) FROM roster_entry e WHERE e.owner = z.owner AND e.zone = z.zone)
-            """
-        ),
-        (
-            "children without their parent",
-            """
-            SELECT COUNT(*) FROM record r WHERE r.deleted = 0 AND r.parent IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM record p WHERE p.owner = r.owner AND p.zone = r.zone AND p.name = r.parent AND p.deleted = 0)
-            """
-        ),
-    ]
-
     private func open(readonly: Bool = true) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = readonly
@@ -115,11 +18,7 @@ struct DatabaseCheck {
     /// Only while none runs.
     func age(zones prefix: String) throws {
         try open(readonly: false).write { database in
-            try database.execute(
-                sql: """
-                    UPDATE record SET modified = 0 WHERE deleted = 1 AND EXISTS (
-                        SELECT 1 FROM zone z WHERE z.owner = record.owner AND z.zone = record.zone AND z.name LIKE ?)
-                    """, arguments: [prefix + "-%"])
+            try database.execute(sql: Orphans.aging(zones: prefix))
         }
     }
 
@@ -130,7 +29,7 @@ struct DatabaseCheck {
             let integrity = try String.fetchAll(database, sql: "PRAGMA integrity_check")
             try check(integrity == ["ok"], "the integrity check says: \(integrity.joined(separator: "; "))")
             try check(try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").isEmpty, "foreign keys are violated")
-            for (what, query) in Self.orphans {
+            for (what, query) in Orphans.queries {
                 let count = try Int.fetchOne(database, sql: query) ?? -1
                 try check(count == 0, "there are \(count) \(what)")
             }

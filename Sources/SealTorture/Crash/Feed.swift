@@ -7,7 +7,7 @@ import SwiftProtobuf
 
 /// The wire below the SDK: what the server itself says of a zone, statement by statement.
 struct Feed: Sendable {
-    let transport: HTTPTransport
+    let transport: any Transport
     /// `/database/1/…/private`.
     let base: String
     let token: String

@@ -1,4 +1,5 @@
 import Foundation
+import SealKit
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -42,6 +43,8 @@ final class Journal: Sendable {
         var order: [Data] = []
         var statements: [Digest: Sent] = [:]
         var isDown = false
+        var isStruck = false
+        var answered = 0
         var round = 0
         var token = ""
         var unexpected: [String] = []
@@ -51,11 +54,31 @@ final class Journal: Sendable {
 
     /// From now on nothing is sent, and what is under way may get no answer.
     func goDown() { state.withLock { $0.isDown = true } }
+    /// From now on servers or their database may be away, and come back, while clients go on.
+    func strike() { state.withLock { $0.isStruck = true } }
     /// There is a server again.
-    func comeUp() { state.withLock { $0.isDown = false } }
+    func comeUp() {
+        state.withLock {
+            $0.isDown = false
+            $0.isStruck = false
+        }
+    }
     func begin(round: Int) { state.withLock { $0.round = round } }
 
     var isDown: Bool { state.withLock { $0.isDown } }
+    /// How many requests have had an answer that says what was done.
+    var answered: Int { state.withLock { $0.answered } }
+
+    /// What a client is told of a server that is away.
+    private static let away: Set<SealKitError.Code> = [
+        .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable,
+    ]
+
+    /// Whether a client may meet an error now, having asked for nothing wrong.
+    func excuses(_ error: SealKitError) -> Bool {
+        state.withLock { $0.isDown || ($0.isStruck && Self.away.contains(error.code)) }
+    }
+
     /// A session token that the clients use.
     var token: String { state.withLock { $0.token } }
     var operations: [Operation] { state.withLock { state in state.order.compactMap { state.operations[$0] } } }
@@ -103,6 +126,7 @@ final class Journal: Sendable {
         state.withLock { state in
             state.operations[id]?.outcome = outcome
             state.operations[id]?.round = state.round
+            if case .answered = outcome { state.answered += 1 }
         }
     }
 }

@@ -5,12 +5,12 @@ import SealKit
 /// Sends, and writes down what was sent and answered. Once the server is to be killed it sends no more, and tells the
 /// SDK not to try again: what happens after the restart is the torture's to decide.
 final class JournalTransport: Transport {
-    private let next: HTTPTransport
+    private let next: any Transport
     private let journal: Journal
     /// Otherwise it only goes down with the server.
     private let isWriting: Bool
 
-    init(_ next: HTTPTransport, journal: Journal, isWriting: Bool = true) {
+    init(_ next: any Transport, journal: Journal, isWriting: Bool = true) {
         self.next = next
         self.journal = journal
         self.isWriting = isWriting

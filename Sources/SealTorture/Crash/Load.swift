@@ -12,12 +12,12 @@ struct Load {
     private let account: Account
 
     static func make(
-        _ server: ServerProcess, devices: Int, journal: Journal, random: inout SeededRandom
+        _ ground: any Ground, devices: Int, journal: Journal, random: inout SeededRandom
     ) async throws -> Load {
         journal.begin(round: 0)
-        let (origin, folder) = (server.origin, server.folder)
+        let folder = ground.folder
         func transport(isWriting: Bool = true) throws -> JournalTransport {
-            JournalTransport(try HTTPTransport(server: origin), journal: journal, isWriting: isWriting)
+            JournalTransport(try ground.transport(), journal: journal, isWriting: isWriting)
         }
         let first = try await Account.create(transport: try transport(), deviceName: "device 0").account
         let others = try Devices.more(of: first, through: (1..<devices).map { _ in try transport() })
@@ -25,7 +25,7 @@ struct Load {
             try Devices.more(of: first, through: [transport])[0]
         }
         func open(_ account: Account) throws -> Container { try Container(CrashTorture.container, account: account) }
-        let reader = try bystander(HTTPTransport(server: origin))
+        let reader = try bystander(ground.transport())
         let own = try open(first).privateDatabase
         var zones: [RecordZone.ID] = []
         for name in ["first", "second"] { zones.append(try await own.save(RecordZone(zoneName: name)).zoneID) }
@@ -34,8 +34,8 @@ struct Load {
         try assetBytes.write(to: assetFile)
         // Before anything is saved, so that it has nothing to catch up with.
         let watcher = try await Watcher(
-            open(bystander(HTTPTransport(server: origin))),
-            marker: open(bystander(HTTPTransport(server: origin))).privateDatabase,
+            open(bystander(ground.transport())),
+            marker: open(bystander(ground.transport())).privateDatabase,
             zones: zones)
         // The schema has all fields before anybody imports it again.
         var sample = Record(recordType: "Note", recordID: Record.ID(recordName: "sample", zoneID: zones[0]))

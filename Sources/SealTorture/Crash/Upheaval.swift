@@ -56,7 +56,7 @@ actor Upheaval {
                 world = next
                 steps += 1
             } catch {
-                if journal.isDown {
+                if journal.excuses(error) {
                     pending = next
                 } else {
                     journal.note(unexpected: "\(error)")

@@ -42,7 +42,7 @@ actor Worker {
                 if random.chance(8) { try await readOn() } else { try await write() }
             } catch {
                 guard !journal.isDown else { return }
-                if !Self.expected.contains(error.code) { journal.note(unexpected: "\(error)") }
+                note(error)
             }
         }
     }
@@ -82,9 +82,13 @@ actor Worker {
         // Half of the time it goes on with what it has, and fails again.
         case .serverRecordChanged: if random.chance(50) { copies[id] = error.serverRecord }
         case .unknownItem, .assetFileNotFound: copies[id] = nil
-        case let code where Self.expected.contains(code): break
-        default: if !journal.isDown { journal.note(unexpected: "\(error)") }
+        default: note(error)
         }
+    }
+
+    private func note(_ error: SealKitError) {
+        if Self.expected.contains(error.code) || journal.excuses(error) { return }
+        journal.note(unexpected: "\(error)")
     }
 
     private func name() -> String {

@@ -21,21 +21,22 @@ struct ModelRun {
     var doing = ""
     private(set) var counts = ModelCounts()
 
-    init(origin: String) async throws {
+    /// - Parameter transport: one for each device.
+    init(_ transport: () throws -> any Transport) async throws {
         func account(_ name: String) async throws -> Account {
-            try await Account.create(transport: HTTPTransport(server: origin), deviceName: name).account
+            try await Account.create(transport: transport(), deviceName: name).account
         }
         let owner = try await account("device 0")
         // One more device of each writes what ends a listener's waiting.
         let further = try Devices.more(
-            of: owner, through: (0..<Self.owners).map { _ in try HTTPTransport(server: origin) })
+            of: owner, through: (0..<Self.owners).map { _ in try transport() })
         let name = try Container(Self.container, account: owner).userRecordID().recordName
         devices = try ([owner] + further.dropLast()).map { try ModelDevice(person: 0, $0, owner: name) }
         var bells = [further[Self.owners - 1]]
         for person in 1...Self.participants {
             let account = try await account("device of person \(person)")
             let further = try Devices.more(
-                of: account, through: (0..<Self.devices(of: person)).map { _ in try HTTPTransport(server: origin) })
+                of: account, through: (0..<Self.devices(of: person)).map { _ in try transport() })
             devices += try ([account] + further.dropLast()).map { try ModelDevice(person: person, $0, owner: name) }
             bells.append(further[further.count - 1])
         }
@@ -53,8 +54,8 @@ struct ModelRun {
     private static func devices(of person: Int) -> Int { person == 1 ? 2 : 1 }
 
     /// Makes the record types known to the container, so that queries for them are none for unknown ones.
-    static func prepare(origin: String) async throws {
-        let account = try await Account.create(transport: HTTPTransport(server: origin), deviceName: "schema").account
+    static func prepare(_ transport: any Transport) async throws {
+        let account = try await Account.create(transport: transport, deviceName: "schema").account
         let database = try Container(container, account: account).privateDatabase
         for type in ["Note", "Task"] {
             var record = Record(recordType: type)

@@ -5,7 +5,8 @@ import SealLab
 struct ModelTest {
     let seed: UInt64
     let steps: Int
-    let origin: String
+    /// One for each device.
+    let transport: @Sendable () throws -> any Transport
 
     /// Steps that one account plays; then another one begins, with fresh zones and devices.
     private static let life = 400
@@ -20,7 +21,7 @@ struct ModelTest {
     func run() async throws -> ModelCounts {
         var counts = ModelCounts()
         var random = SeededRandom(seed: seed)
-        try await ModelRun.prepare(origin: origin)
+        try await ModelRun.prepare(transport())
         var left = steps
         while left > 0 {
             let count = min(left, Self.life)
@@ -41,7 +42,7 @@ struct ModelTest {
 
     /// Plays only the steps that a failure named.
     func replay(_ steps: [UInt64]) async throws {
-        try await ModelRun.prepare(origin: origin)
+        try await ModelRun.prepare(transport())
         var counts = ModelCounts()
         if let failure = try await play(steps, &counts, showing: steps.count) {
             throw Failure(description: failure.text)
@@ -53,7 +54,7 @@ struct ModelTest {
     private func play(
         _ steps: [UInt64], _ counts: inout ModelCounts, showing: Int = 12
     ) async throws -> (count: Int, text: String)? {
-        var run = try await ModelRun(origin: origin)
+        var run = try await ModelRun(transport)
         var done: [String] = []
         func failure(_ error: any Error) -> String {
             (done.suffix(showing) + ["\(run.doing): \(error)"]).joined(separator: "\n    ")
