@@ -99,6 +99,9 @@ package final class JobRunner: Sendable {
                 } catch is JobLease.HeldElsewhere {
                     // No failure: another server has just begun it.
                     pause = around.look
+                } catch StorageError.unavailable {
+                    // It was nothing about the job: once the database is back, whoever waits for it waits no longer.
+                    pause = around.look
                 } catch {
                     // It has been said. A run that is due stays so.
                     pause = around.patience

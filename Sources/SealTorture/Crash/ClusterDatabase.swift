@@ -1,9 +1,9 @@
 import Foundation
 import SealLab
 
-/// PostgreSQL under Patroni, which whoever began this program has started, and strikes when told to: `Tests/Deploy/cluster`.
-/// A line of standard output, `cluster: primary`, `cluster: node` or `cluster: whole`, is answered by one of standard
-/// input, `done` or what went wrong.
+/// PostgreSQL under Patroni, which whoever began this program has started, and strikes when told to:
+/// `Tests/Deploy/cluster`. A line of standard output, `cluster: primary`, `cluster: node` or `cluster: whole`, is
+/// answered by one of standard input, `done` or what went wrong.
 final class ClusterDatabase: StruckDatabase {
     let url: String
 

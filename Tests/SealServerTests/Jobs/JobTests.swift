@@ -227,13 +227,14 @@ import Testing
 
     // MARK: Leases
 
-    /// It has looked whether another server has the job, and that one began it just then.
-    @Test func whoLosesARaceForAJobLooksAgainSoon() async throws {
+    /// It has looked whether another server has the job, and that one began it just then; or its database was away.
+    @Test(arguments: [JobLease.HeldElsewhere(), StorageError.unavailable(message: "gone")] as [any Error])
+    func whoIsKeptFromAJobLooksAgainSoon(_ reason: any Error) async throws {
         let database = try open()
         let tries = RunCounter()
         let job = Job(.garbage, Self.always, leavesWork: []) { _ in
             tries.increment()
-            if tries.count == 1 { throw JobLease.HeldElsewhere() }
+            if tries.count == 1 { throw reason }
         }
         try await running([job], around(database, patience: .seconds(3_600))) { _ in
             try await waitUntil("it ran again") { tries.count >= 2 }
