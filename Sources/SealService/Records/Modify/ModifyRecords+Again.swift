@@ -16,9 +16,8 @@ extension ModifyRecords {
     /// else there is to say, a repeated operation's first answer and every refusal included, is said by the way that
     /// looks first.
     ///
-    /// It is at home in its zone: what it writes is the zone's, but for counters, the feeds of those who see it, their
-    /// notifications, and the answer that is kept. How much an account has stored is judged by the counter as it
-    /// is once it was changed, by when whoever else changed it has committed.
+    /// How much an account has stored is judged by the counter as it is once it was changed, by when whoever else
+    /// changed it has committed.
     ///
     /// - Returns: the answer; nil where nothing was written and the other way is to be taken.
     /// - Throws: what the storage throws.
@@ -35,15 +34,11 @@ extension ModifyRecords {
         let now = clock()
         do {
             let result = try await transactions.write(
-                at: batch.addsToSchema ? .everything : .zone(owner: ground.owner, zone: ground.zone),
-                beside: [
-                    .account(session.accountID), .container(path), .bill(session.accountID), .bill(ground.bill),
-                ]
+                at: batch.addsToSchema ? .everything : ground.home, beside: ground.beside(session, path)
             ) { [self] connection in
                 try sessions.recheck(session, now: now, in: connection)
                 let zone = try Zones.writable(head.zone, by: caller, path, in: connection)
-                // Another zone may have the name by now.
-                guard zone.owner == ground.owner, zone.number == ground.zone else { throw Doubt() }
+                guard ground.isStill(zone) else { throw Doubt() }
                 guard zone.head == roster.head, zone.shares == 0 else { throw Doubt() }
                 let schema = try schemas.schema(path.container, path.environment, in: connection)
                 guard schema.version == known.version else { throw Doubt() }
@@ -77,7 +72,7 @@ extension RecordBatch {
 
     /// Whether it needs what the schema that it was held against does not have. The transaction makes sure that this
     /// is the schema still.
-    fileprivate var addsToSchema: Bool {
+    var addsToSchema: Bool {
         items.contains { if case .success(let content) = $0.outcome { !content.additions.isEmpty } else { false } }
     }
 }

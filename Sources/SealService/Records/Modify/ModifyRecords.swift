@@ -88,12 +88,33 @@ package final class ModifyRecords: Sendable {
 
     // MARK: In the transaction
 
+    /// It cannot be said at home in the zone that the save was looked at in.
+    private struct Elsewhere: Error {}
+
     private func write(
         _ batch: RecordBatch, _ basis: SaveBasis, _ request: SaveRequest
     ) async throws -> RecordSave.Result {
+        // Shares that begin or end, and what is new to the schema, are not its zone's alone.
+        if let ground = basis.ground, basis.shareChanges.isEmpty, !batch.addsToSchema {
+            do {
+                return try await write(batch, basis, request, in: ground)
+            } catch is Elsewhere {
+            } catch StorageError.constraint {
+                // Somebody was first elsewhere, whom this one sees the second time.
+            }
+        }
+        return try await write(batch, basis, request, in: nil)
+    }
+
+    /// - Parameter ground: where it is at home; nil has everything to itself.
+    private func write(
+        _ batch: RecordBatch, _ basis: SaveBasis, _ request: SaveRequest, in ground: SaveGround?
+    ) async throws -> RecordSave.Result {
         let now = clock()
         let caller = basis.caller
-        return try await transactions.write(at: .everything) { [self] connection in
+        return try await transactions.write(
+            at: ground?.home ?? .everything, beside: ground?.beside(request.session, request.path) ?? []
+        ) { [self] connection in
             try sessions.recheck(request.session, now: now, in: connection)
             if let answer = try request.operation.answer(of: caller.accountID, in: connection) {
                 return .repeated([UInt8](answer))
@@ -103,12 +124,15 @@ package final class ModifyRecords: Sendable {
                 try path.database == .public
                 ? PublicZone.open(path, in: connection)
                 : Zones.writable(request.message.head.zone, by: caller, path, in: connection)
+            guard ground?.isStill(zone) ?? true else { throw Elsewhere() }
             // Things may have moved on since they were looked at.
             try batch.judge.recheck(caller, zone, rosters, in: connection)
             try basis.shareChanges.recheck(in: zone, connection)
             let schema = try schemas.schema(path.container, path.environment, in: connection)
+            let fitting = batch.fitting(schema)
+            guard ground == nil || !fitting.addsToSchema else { throw Elsewhere() }
             let save = RecordSave(
-                batch: batch.fitting(schema),
+                batch: fitting,
                 isAtomic: request.message.head.atomic && zone.isAtomic || !basis.shareChanges.isEmpty,
                 caller: caller, zone: zone, schema: schema,
                 rights: try PublicRights.of(request.session, path, schemas, in: connection),

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import Synchronization
 
 /// What one user's saves in one zone rest on, besides the zone's roster and its container's schema, which have their
@@ -17,6 +18,18 @@ struct SaveGround: Sendable {
     let zone: Int64
     /// The account that pays for what is in the zone, until it is closed.
     let bill: Int64
+
+    /// Of a save here that changes what is the zone's: all but counters, the feeds of those who see it, their
+    /// notifications, and the answer that is kept.
+    var home: Home { .zone(owner: owner, zone: zone) }
+
+    /// What such a save relies on beside its zone: the session, the schema, and how much is stored by whoever pays.
+    func beside(_ session: Session, _ path: DatabasePath) -> Set<Home> {
+        [.account(session.accountID), .container(path), .bill(session.accountID), .bill(bill)]
+    }
+
+    /// Whether it is this one that has the name: another one may by now.
+    func isStill(_ zone: ZoneRow) -> Bool { zone.owner == owner && zone.number == self.zone }
 }
 
 /// The grounds of saves, remembered: who saves again is judged by what held the last time, without a look into the
