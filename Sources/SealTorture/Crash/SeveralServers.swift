@@ -109,7 +109,8 @@ final class SeveralServers: Ground, @unchecked Sendable {
         try await database.recover()
         // A process of the database may go on with what a killed server has sent it.
         try await until("the database does not come to rest") {
-            try await self.database.values(
+            // Where another primary has just taken over it may not be one yet.
+            try? await self.database.values(
                 """
                 SELECT pid FROM pg_stat_activity
                 WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'
@@ -131,14 +132,14 @@ final class SeveralServers: Ground, @unchecked Sendable {
         for server in servers.compactMap({ $0 }) {
             let transport = try HTTPTransport(server: server.origin)
             try await until("a server does not recover") {
-                (try? await transport.get("/health", token: nil))?.status == 200
+                try? await transport.get("/health", token: nil).status == 200
             }
         }
     }
 
-    private func until(_ failure: String, _ holds: @escaping @Sendable () async throws -> Bool) async throws {
+    private func until(_ failure: String, _ holds: @escaping @Sendable () async -> Bool?) async throws {
         let end = ContinuousClock.now + patience
-        while try await !holds() {
+        while await holds() != true {
             try check(ContinuousClock.now < end, failure)
             try await Task.sleep(for: .milliseconds(50))
         }

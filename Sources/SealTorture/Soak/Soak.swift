@@ -25,6 +25,7 @@ struct Soak {
         var latencies: [String: Latencies] = [:]
         var ownMegabytes = SoakSamples.Drift()
         var megabytes = SoakSamples.Drift()
+        var clientMegabytes = SoakSamples.Drift()
         var files = SoakSamples.Drift()
         var filesBefore = 0
         var filesAfter = 0
@@ -76,6 +77,7 @@ struct Soak {
         (totals.clients, totals.minutes, totals.cut, totals.heard) = (all.count, minutes, notes.cut, notes.heard)
         (totals.latencies, totals.files) = (notes.latencies, samples.files)
         (totals.ownMegabytes, totals.megabytes) = (samples.ownMegabytes, samples.megabytes)
+        totals.clientMegabytes = samples.clientMegabytes
         totals.filesBefore = filesBefore
         for person in people { totals.kept += try await person.inspect(server.origin) }
         totals.filesAfter = try await settledFiles(of: server, atMost: filesBefore + SoakSamples.keptFiles)
@@ -126,6 +128,7 @@ extension Soak.Totals {
             streams told \(heard) notifications; all \(kept) records are as they were acknowledged.
               Memory of the server: \(ownMegabytes.text("MiB")), with mapped files \(megabytes.text("MiB")); files: \
             \(files.text("")); without clients \(filesAfter), at its start \(filesBefore).
+              Memory of all clients: \(clientMegabytes.text("MiB")).
               Calls, as the clients saw them beside the server on one machine:
             \(lines.joined(separator: "\n"))
             """

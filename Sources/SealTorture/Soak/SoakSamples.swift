@@ -1,7 +1,7 @@
 import Foundation
 import SealLab
 
-/// What a server held, from time to time.
+/// What a server held, and all clients together, from time to time.
 struct SoakSamples {
     /// Connections to the database, which are kept once they were needed.
     static let keptFiles = 24
@@ -13,12 +13,15 @@ struct SoakSamples {
         /// With those of the files that the server has mapped, which grow with its database.
         let megabytes: Double
         let files: Double
+        /// The clients' process's own. It grows by what they are told to compare in the end, too.
+        let clientMegabytes: Double
     }
 
     mutating func add(_ server: ServerProcess) {
         held.append(
             Held(
-                ownMegabytes: server.ownMegabytes, megabytes: server.residentMegabytes, files: Double(server.openFiles))
+                ownMegabytes: server.ownMegabytes, megabytes: server.residentMegabytes, files: Double(server.openFiles),
+                clientMegabytes: ServerProcess.megabytes("RssAnon", of: ProcessInfo.processInfo.processIdentifier))
         )
     }
 
@@ -37,6 +40,7 @@ struct SoakSamples {
     var ownMegabytes: Drift { drift(\.ownMegabytes) }
     var megabytes: Drift { drift(\.megabytes) }
     var files: Drift { drift(\.files) }
+    var clientMegabytes: Drift { drift(\.clientMegabytes) }
 
     private func drift(_ value: (Held) -> Double) -> Drift {
         let values = held.map(value)
