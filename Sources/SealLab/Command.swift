@@ -21,7 +21,8 @@ public struct Command: Sendable {
         return try await Thread.waiting { try run(executable, arguments, environment: environment) }
     }
 
-    private static func run(_ executable: URL, _ arguments: [String], environment: [String: String]) throws -> Command {
+    /// Holds its thread until then.
+    static func run(_ executable: URL, _ arguments: [String], environment: [String: String]) throws -> Command {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments

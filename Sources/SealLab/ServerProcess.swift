@@ -46,6 +46,8 @@ open class ServerProcess: @unchecked Sendable {
             // Without optimisation, on a machine that is busy, honest requests may take long.
             settings += ["--write-budget", "60"]
         #endif
+        // Those that have one of their own choice.
+        if !arguments.contains("--database-url") { settings += try LabDatabase.settings(of: folder) }
         process.arguments = ["serve"] + settings + arguments
         process.standardOutput = output
         process.standardError = handle
@@ -112,6 +114,7 @@ open class ServerProcess: @unchecked Sendable {
     /// Ends it and removes its folder.
     public func remove() {
         terminate()
+        LabDatabase.remove(of: folder)
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -13,6 +13,7 @@ final class RestorableServer: @unchecked Sendable {
         try restarting { data in
             try? FileManager.default.removeItem(at: copy)
             try FileManager.default.copyItem(at: data, to: copy)
+            try LabDatabase.keep(of: process.folder)
         }
     }
 
@@ -21,6 +22,7 @@ final class RestorableServer: @unchecked Sendable {
         try restarting { data in
             try FileManager.default.removeItem(at: data)
             try FileManager.default.copyItem(at: copy, to: data)
+            try LabDatabase.bringBack(of: process.folder)
         }
     }
 
