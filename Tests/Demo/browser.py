@@ -11,8 +11,10 @@ AUTHENTICATOR = {
     "hasPrf": True, "isUserVerified": True, "automaticPresenceSimulation": True}
 
 
-def launch(playwright):
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+def launch(playwright, home=None):
+    """`home` is where it looks for authorities that are trusted besides its own."""
+    return playwright.chromium.launch(
+        executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [], env={**os.environ, **({"HOME": str(home)} if home else {})})
 
 
 def add_authenticator(page, **other):

@@ -43,7 +43,7 @@ def print_code(folder, address):
     import re
     import time
 
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         mails = sorted(path for path in pathlib.Path(folder).iterdir() if path.name.endswith("-" + address))
         if mails:

@@ -195,7 +195,9 @@ class ElsewhereTests:
                 for name, value in {**dict(headers), **sent, "Content-Type": kind, "Content-Length": str(len(data))}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(data)
+                # Of a page that is left, nobody waits for the rest.
+                with contextlib.suppress(ConnectionError):
+                    self.wfile.write(data)
 
             do_GET = do_POST = handle_all
 
@@ -203,15 +205,20 @@ class ElsewhereTests:
             yield origin
 
     @contextlib.contextmanager
-    def server(self, name, *arguments):
+    def server(self, name, *arguments, scheme="http"):
         """Another server than the world's; gives its origin."""
-        port = free_port()
-        origin = f"http://localhost:{port}"
-        process = subprocess.Popen(
-            [str(self.world.binary), "serve", "--data", str(self.world.folder / name), "--listen", f"127.0.0.1:{port}", "--origin", origin, *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.world.log.open("ab"), env=self.world.environment())
+        # Somebody else may have taken a port meanwhile that was free.
+        for _ in range(5):
+            port = free_port()
+            origin = f"{scheme}://localhost:{port}"
+            process = subprocess.Popen(
+                [str(self.world.binary), "serve", "--data", str(self.world.folder / name), "--listen", f"127.0.0.1:{port}", "--origin", origin, *map(str, arguments)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.world.log.open("ab"), env=self.world.environment())
+            is_listening = process.stdout.readline().startswith(b"listening")
+            if is_listening or process.wait(40) == 0:
+                break
         try:
-            that(process.stdout.readline().startswith(b"listening"), "the server does not start")
+            that(is_listening, "the server does not start")
             yield origin
         finally:
             process.terminate()

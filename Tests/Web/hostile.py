@@ -375,8 +375,7 @@ class HostileTests:
                 yield events.get()
 
         def say(event, stream=1):
-            while len(opened) < stream:
-                guest.page.wait_for_timeout(100)
+            guest.until(lambda: len(opened) >= stream, f"there is no stream {stream}")
             opened[-1].put(event)
 
         def notification(zone, name="<b>made up</b>"):
@@ -441,10 +440,7 @@ class HostileTests:
             # Somebody else is always first.
             with liar.lie("rosters/append", lambda *_: (409, Message().add(1, b"rosterChanged").bytes)):
                 leave()
-                for _ in range(300):
-                    if sent() == 8:
-                        break
-                    guest.page.wait_for_timeout(100)
+                guest.until(lambda: sent() == 8, "it gives up early")
                 guest.heading(FAILED)
             that(sent() == 8, f"{sent()} entries for one leaving")
             people = lambda: str(self.ann("share", "show", zone)).count("accepted")  # noqa: E731

@@ -58,7 +58,7 @@ class World:
         import email.policy
         import re
 
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             mails = sorted(path for path in (self.folder / "mail").iterdir() if path.name.endswith("-" + address))
             if len(mails) > after:
@@ -89,14 +89,14 @@ class World:
 class Person:
     """Somebody with a key file, at a command line."""
 
-    def __init__(self, world, name):
-        self.world = world
+    def __init__(self, world, name, *more):
+        self.world, self.more = world, more
         self.key_file = world.folder / "people" / name / "account.json"
         self.key_file.parent.mkdir(parents=True)
 
     def __call__(self, *arguments, text=None):
         done = subprocess.run(
-            [str(self.world.binary), *arguments, "--json", "--key-file", str(self.key_file)], input=text.encode() if text else b"",
+            [str(self.world.binary), *arguments, "--json", "--key-file", str(self.key_file), *map(str, self.more)], input=text.encode() if text else b"",
             capture_output=True, env=self.world.environment(), timeout=120)
         that(done.returncode == 0, f"sealkit {' '.join(arguments[:2])} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
         return [json.loads(line) for line in done.stdout.decode().splitlines()]

@@ -242,6 +242,8 @@ function saveOrCancel(alert) {
             } finally {
                 submit.disabled = cancel.disabled = false;
                 submit.textContent = texts.saveRecord;
+                // Switched off, it lost the focus of whoever pressed it.
+                if (dialog.open && document.activeElement === document.body) submit.focus();
             }
         },
     };
