@@ -11,6 +11,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Demo"))
 
+from authority import Authority  # noqa: E402
 from processes import environment, free_port, stop  # noqa: E402, F401
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -35,30 +36,6 @@ def until(condition, text):
             return found
         time.sleep(0.05)
     raise Failure(text)
-
-
-class Authority:
-    """Signs certificates for localhost."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        folder.mkdir()
-        self.certificate = folder / "authority.pem"
-        self.run("req", "-x509", "-subj", "/CN=An authority of tests", "-days", "2", "-keyout", folder / "authority.key", "-out", self.certificate,
-                 "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
-
-    def run(self, command, *arguments):
-        options = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"] if command == "req" else []
-        subprocess.run(["openssl", command, *options, *arguments], check=True, capture_output=True)
-
-    def sign(self, name):
-        certificate, key, request = (self.folder / f"{name}.{kind}" for kind in ("pem", "key", "csr"))
-        extensions = self.folder / "extensions"
-        extensions.write_text("subjectAltName=DNS:localhost\nextendedKeyUsage=serverAuth\n")
-        self.run("req", "-subj", "/CN=localhost", "-keyout", key, "-out", request)
-        self.run("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.folder / "authority.key", "-CAcreateserial", "-days", "1",
-                 "-extfile", extensions, "-out", certificate)
-        return certificate, key
 
 
 class World:

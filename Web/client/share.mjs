@@ -546,18 +546,25 @@ async function remember({ container, environment, owner, zone, share }) {
     await memory.keepPlace(routing, here);
 }
 
+/**
+ * What the server compares: people part a phone number's digits, and dial 00 for the +.
+ * @param {string} typed
+ */
+const spelled = typed => /^\s*(\+|00)[\d\s()./-]+$/.test(typed) ? typed.replace('(0)', '').replace(/[\s()./-]/g, '').replace(/^00/, '+') : typed.trim();
+
 /** @param {string} problem */
 function askAddress(problem) {
     screen(texts.addressTitle, paragraph(texts.address), problem && note(problem, 'warning', 'warn'),
         form([field('address', texts.addressField, '', { type: 'email', autocomplete: 'email', inputMode: 'email' })],
-            async ({ address }, refuse) => {
+            async (typed, refuse) => {
+                const address = spelled(typed.address);
                 try {
-                    await ask('sendCode', { address: address.trim(), language });
+                    await ask('sendCode', { address, language });
                 } catch (error) {
-                    if (!(error instanceof VisitError) || error.code !== 'invalidArguments') throw error;
-                    return refuse('address', error.reason || texts.addressField);
+                    if (codeOf(error) !== 'invalidArguments') throw error;
+                    return refuse('address', texts.addressBad);
                 }
-                return askCode(address.trim(), codeTries);
+                return askCode(address, codeTries);
             }, texts.sendCode));
 }
 

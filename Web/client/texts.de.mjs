@@ -32,7 +32,7 @@ export default {
     keepTitle: 'Erst das Konto sichern', keep: 'Diese Einladung gilt einmal: ein Konto, das mit diesem Tab endet, nähme Ihren Platz mit. Wählen Sie, wie Sie wiederkommen.',
     next: 'Weiter', back: 'Zurück', tryAgain: 'Noch einmal',
     addressTitle: 'Wo wurden Sie eingeladen?', address: 'Das Geteilte wartet auf jemanden mit einer bestimmten Adresse. Zeigen Sie, dass es Ihre ist: dorthin geht ein Code.',
-    addressField: 'E-Mail-Adresse oder Telefonnummer', sendCode: 'Code senden',
+    addressField: 'E-Mail-Adresse oder Telefonnummer', sendCode: 'Code senden', addressBad: 'Das ist weder eine E-Mail-Adresse noch eine Telefonnummer mit ihrem Land, wie +49 30 1234567.',
     codeTitle: 'Code eingeben', code: address => `Er ging an ${address} und gilt einige Minuten.`, codeField: 'Code', codeWrong: left => left === 1 ? 'Das war er nicht. Ein Versuch bleibt.' : `Das war er nicht. ${left} Versuche bleiben.`,
     codeAgain: 'Einen anderen Code senden', codeWait: seconds => `Ein anderer Code lässt sich in ${seconds} Sekunden senden`, otherAddress: 'Eine andere Adresse',
     addressOther: 'Das Geteilte wartet auf eine andere Adresse als die gezeigte.',

@@ -37,7 +37,7 @@ export default {
     next: 'Continue', back: 'Back', tryAgain: 'Try again',
 
     addressTitle: 'Where were you invited?', address: 'The share waits for somebody by their address. Prove that it is yours: a code is sent there.',
-    addressField: 'E-mail address or phone number', sendCode: 'Send the code',
+    addressField: 'E-mail address or phone number', sendCode: 'Send the code', addressBad: 'This is neither an e-mail address nor a phone number with its country, as in +49 30 1234567.',
     codeTitle: 'Type the code', code: (/** @type {string} */ address) => `It was sent to ${address}. It is good for a few minutes.`, codeField: 'Code', codeWrong: (/** @type {number} */ left) => left === 1 ? 'That was not it. One try is left.' : `That was not it. ${left} tries are left.`,
     codeAgain: 'Send another code', codeWait: (/** @type {number} */ seconds) => `Another code can be sent in ${seconds} seconds`, otherAddress: 'Another address',
     addressOther: 'The share waits for another address than the one that you have proven.',

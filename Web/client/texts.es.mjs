@@ -32,7 +32,7 @@ export default {
     keepTitle: 'Primero conserve su cuenta', keep: 'Esta invitación vale una vez: una cuenta que termina con esta pestaña se llevaría su lugar. Elija cómo volver.',
     next: 'Continuar', back: 'Atrás', tryAgain: 'Intentar de nuevo',
     addressTitle: '¿Dónde le invitaron?', address: 'Lo compartido espera a alguien por su dirección. Demuestre que es suya: se envía allí un código.',
-    addressField: 'Correo electrónico o número de teléfono', sendCode: 'Enviar el código',
+    addressField: 'Correo electrónico o número de teléfono', sendCode: 'Enviar el código', addressBad: 'No es ni un correo electrónico ni un número de teléfono con su país, como +34 91 1234567.',
     codeTitle: 'Escriba el código', code: address => `Se envió a ${address}. Vale unos minutos.`, codeField: 'Código', codeWrong: left => left === 1 ? 'No era ese. Queda un intento.' : `No era ese. Quedan ${left} intentos.`,
     codeAgain: 'Enviar otro código', codeWait: seconds => `Se puede enviar otro código en ${seconds} segundos`, otherAddress: 'Otra dirección',
     addressOther: 'Lo compartido espera otra dirección que la que usted demostró.',

@@ -32,7 +32,7 @@ export default {
     keepTitle: 'Gardez d’abord votre compte', keep: 'Cette invitation ne sert qu’une fois : un compte qui finit avec cet onglet emporterait votre place. Choisissez comment revenir.',
     next: 'Continuer', back: 'Retour', tryAgain: 'Réessayer',
     addressTitle: 'Où avez-vous été invité ?', address: 'Le partage attend quelqu’un d’après son adresse. Prouvez que c’est la vôtre : un code y est envoyé.',
-    addressField: 'Adresse e-mail ou numéro de téléphone', sendCode: 'Envoyer le code',
+    addressField: 'Adresse e-mail ou numéro de téléphone', sendCode: 'Envoyer le code', addressBad: 'Ce n’est ni une adresse e-mail ni un numéro de téléphone avec son pays, comme +33 1 23 45 67 89.',
     codeTitle: 'Saisissez le code', code: address => `Il a été envoyé à ${address}. Il est valable quelques minutes.`, codeField: 'Code', codeWrong: left => left === 1 ? 'Ce n’était pas le bon. Il reste un essai.' : `Ce n’était pas le bon. Il reste ${left} essais.`,
     codeAgain: 'Envoyer un autre code', codeWait: seconds => `Un autre code pourra être envoyé dans ${seconds} secondes`, otherAddress: 'Une autre adresse',
     addressOther: 'Le partage attend une autre adresse que celle que vous avez prouvée.',

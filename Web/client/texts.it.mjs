@@ -32,7 +32,7 @@ export default {
     keepTitle: 'Prima conservi il suo account', keep: 'Questo invito vale una volta: un account che finisce con questa scheda porterebbe via il suo posto. Scelga come tornare.',
     next: 'Continuare', back: 'Indietro', tryAgain: 'Riprovare',
     addressTitle: 'Dove è stato invitato?', address: 'La condivisione aspetta qualcuno con un certo indirizzo. Dimostri che è suo: lì viene inviato un codice.',
-    addressField: 'Indirizzo e-mail o numero di telefono', sendCode: 'Inviare il codice',
+    addressField: 'Indirizzo e-mail o numero di telefono', sendCode: 'Inviare il codice', addressBad: 'Non è né un indirizzo e-mail né un numero di telefono con il suo paese, come +39 06 1234567.',
     codeTitle: 'Scriva il codice', code: address => `È stato inviato a ${address}. Vale alcuni minuti.`, codeField: 'Codice', codeWrong: left => left === 1 ? 'Non era quello. Resta un tentativo.' : `Non era quello. Restano ${left} tentativi.`,
     codeAgain: 'Inviare un altro codice', codeWait: seconds => `Un altro codice si può inviare tra ${seconds} secondi`, otherAddress: 'Un altro indirizzo',
     addressOther: 'La condivisione aspetta un indirizzo diverso da quello dimostrato.',

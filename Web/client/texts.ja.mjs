@@ -30,7 +30,7 @@ export default {
     keepTitle: '先にアカウントを残してください', keep: 'この招待は一度だけ有効です。このタブとともに終わるアカウントでは、あなたの席も失われます。戻る方法を選んでください。',
     next: '続ける', back: '戻る', tryAgain: 'もう一度',
     addressTitle: 'どこに招待されましたか', address: 'この共有は特定のアドレスの人を待っています。あなたのものであることを示してください。そこへコードを送ります。',
-    addressField: 'メールアドレスまたは電話番号', sendCode: 'コードを送る',
+    addressField: 'メールアドレスまたは電話番号', sendCode: 'コードを送る', addressBad: 'メールアドレスでも、+81 3 1234 5678 のような国番号付きの電話番号でもありません。',
     codeTitle: 'コードを入力', code: address => `${address} に送りました。数分間有効です。`, codeField: 'コード', codeWrong: left => `違います。あと ${left} 回試せます。`,
     codeAgain: '別のコードを送る', codeWait: seconds => `別のコードは ${seconds} 秒後に送れます`, otherAddress: '別のアドレス',
     addressOther: 'この共有は、示されたものとは別のアドレスを待っています。',

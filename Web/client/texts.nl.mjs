@@ -32,7 +32,7 @@ export default {
     keepTitle: 'Bewaar eerst uw account', keep: 'Deze uitnodiging geldt één keer: een account dat met dit tabblad eindigt, zou uw plaats meenemen. Kies hoe u terugkomt.',
     next: 'Doorgaan', back: 'Terug', tryAgain: 'Opnieuw proberen',
     addressTitle: 'Waar bent u uitgenodigd?', address: 'Het gedeelde wacht op iemand met een bepaald adres. Toon dat het van u is: er gaat een code naartoe.',
-    addressField: 'E-mailadres of telefoonnummer', sendCode: 'De code sturen',
+    addressField: 'E-mailadres of telefoonnummer', sendCode: 'De code sturen', addressBad: 'Dit is geen e-mailadres en ook geen telefoonnummer met het land, zoals +31 20 1234567.',
     codeTitle: 'Typ de code', code: address => `Hij is naar ${address} gestuurd en geldt enkele minuten.`, codeField: 'Code', codeWrong: left => left === 1 ? 'Dat was hem niet. Er is nog één poging.' : `Dat was hem niet. Er zijn nog ${left} pogingen.`,
     codeAgain: 'Een andere code sturen', codeWait: seconds => `Over ${seconds} seconden kan een andere code worden gestuurd`, otherAddress: 'Een ander adres',
     addressOther: 'Het gedeelde wacht op een ander adres dan u hebt getoond.',

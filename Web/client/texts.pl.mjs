@@ -32,7 +32,7 @@ export default {
     keepTitle: 'Najpierw zachowaj konto', keep: 'To zaproszenie działa raz: konto, które kończy się z tą kartą, zabrałoby Twoje miejsce. Wybierz, jak wrócisz.',
     next: 'Dalej', back: 'Wstecz', tryAgain: 'Spróbuj ponownie',
     addressTitle: 'Gdzie przyszło zaproszenie?', address: 'Miejsce czeka na kogoś o określonym adresie. Pokaż, że jest Twój: wyślemy tam kod.',
-    addressField: 'Adres e-mail lub numer telefonu', sendCode: 'Wyślij kod',
+    addressField: 'Adres e-mail lub numer telefonu', sendCode: 'Wyślij kod', addressBad: 'To nie jest ani adres e-mail, ani numer telefonu z kierunkowym kraju, jak +48 22 1234567.',
     codeTitle: 'Wpisz kod', code: address => `Wysłano go na ${address}. Jest ważny kilka minut.`, codeField: 'Kod', codeWrong: left => left === 1 ? 'To nie ten. Została jedna próba.' : `To nie ten. Pozostało prób: ${left}.`,
     codeAgain: 'Wyślij inny kod', codeWait: seconds => `Inny kod można wysłać za ${seconds} s`, otherAddress: 'Inny adres',
     addressOther: 'Miejsce czeka na inny adres niż ten, który został pokazany.',

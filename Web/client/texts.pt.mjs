@@ -32,7 +32,7 @@ export default {
     keepTitle: 'Guarde primeiro a sua conta', keep: 'Este convite vale uma vez: uma conta que acaba com este separador levaria o seu lugar. Escolha como voltar.',
     next: 'Continuar', back: 'Voltar', tryAgain: 'Tentar de novo',
     addressTitle: 'Onde foi convidado?', address: 'A partilha espera alguém pelo seu endereço. Prove que é seu: é enviado um código para lá.',
-    addressField: 'E-mail ou número de telefone', sendCode: 'Enviar o código',
+    addressField: 'E-mail ou número de telefone', sendCode: 'Enviar o código', addressBad: 'Isto não é nem um e-mail nem um número de telefone com o seu país, como +351 21 1234567.',
     codeTitle: 'Escreva o código', code: address => `Foi enviado para ${address}. Vale alguns minutos.`, codeField: 'Código', codeWrong: left => left === 1 ? 'Não era esse. Resta uma tentativa.' : `Não era esse. Restam ${left} tentativas.`,
     codeAgain: 'Enviar outro código', codeWait: seconds => `Outro código pode ser enviado dentro de ${seconds} segundos`, otherAddress: 'Outro endereço',
     addressOther: 'A partilha espera outro endereço que não o que provou.',

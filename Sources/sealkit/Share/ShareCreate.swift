@@ -23,13 +23,23 @@ struct ShareCreate: AccountHolderCommand {
     @Option(help: ArgumentHelp("A uniform type identifier for what is shared.", valueName: "identifier"))
     var type: String = ""
 
+    @Option(help: ArgumentHelp("A small picture, sealed like the title.", valueName: "file"))
+    var thumbnail: String?
+
     @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
+        let picture = try thumbnail.map { path throws(SealKitError) in
+            guard let data = try GivenFile.contents(of: path) else {
+                throw SealKitError(.assetFileNotFound, "there is no file to read at \(path)")
+            }
+            return data
+        }
         var (share, root) = try await start(client)
         if let title { share.title = title }
         if !type.isEmpty { share.shareType = type }
+        if let picture { share.thumbnailImageData = picture }
         let database = client.container.privateDatabase
         let saved =
             if let root { try await database.save(share, rootRecord: root).share } else {
