@@ -138,11 +138,11 @@ web-library: web ## Packs the library for web apps, with the core and its types,
 web-test: web build ## Opens shares in a browser, as guests do; SCREENSHOTS=FOLDER keeps pictures of each screen
 	@Tests/Web/run
 
-bench-web: web ## Measures the web client: opening records, from a click to records, large files, two browsers that edit for MINUTES=10
+bench-web: web ## Measures the web client: opening records, a click to records, large files, two browsers for MINUTES=10; STRICT=1 fails where an aim is missed
 	Packaging/release sealkit
 	Packaging/release SealBench
 	@python=$$(Tests/Support/browser) && \
-	    MINUTES=$${MINUTES:-10} $$python -B Tests/Web/bench.py --sealkit .build/release/sealkit --bench .build/release/SealBench
+	    MINUTES=$${MINUTES:-10} $$python -B Tests/Web/bench.py --sealkit .build/release/sealkit --bench .build/release/SealBench $(if $(STRICT),--strict)
 
 deploy-test: build ## Runs the server behind Debian's nginx and Caddy, with certificates of an ACME authority, and two servers on a replicated database
 	@SEALKIT=$(SEALKIT) Tests/Deploy/run
