@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from console import RULES
 from sharing import SharingTests
 from world import REPOSITORY, Person, that
+from browser import add_authenticator
 from processes import serving
 
 EXAMPLES = REPOSITORY / "Examples/web"
@@ -92,6 +93,48 @@ REFUSING = """async url => {
     const verify = { address: () => { throw own; }, code: () => '' };
     const caught = await container.acceptShares(url, { verify }).catch(error => error);
     return { isOwn: caught === own, isInWorker: await container.isInWorker };
+}"""
+# Somebody whose account comes back by a passkey, in a worker and without one.
+PASSKEYS = """async server => {
+    const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
+    const begin = more => {
+        CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server, ...more }] });
+        return CloudKit.getDefaultContainer();
+    };
+    const of = error => error.ckErrorCode ?? String(error);
+    const container = begin();
+    // Of somebody who has a passkey, and no account by it.
+    const { userRecordName } = await container.createAccount({ passkey: true });
+    const zone = { zoneID: { zoneName: 'Own' } };
+    await container.privateCloudDatabase.saveRecordZones({ zoneName: 'Own' });
+    await container.privateCloudDatabase.saveRecords({ recordType: 'Note', recordName: 'a', encryptedFields: { title: 'Kept' } }, zone);
+    const twice = await container.signIn({ passkey: true }).catch(of);
+    await container.signOut();
+    const again = [];
+    for (const more of [{}, { worker: false }]) {
+        const one = begin(more);
+        const me = await one.signIn({ passkey: true });
+        const { records: [{ encryptedFields }] } = await one.privateCloudDatabase.fetchRecords('a', zone);
+        again.push(await one.isInWorker, me.userRecordName === userRecordName, encryptedFields.title.value);
+        await one.signOut();
+    }
+    const elsewhere = await begin({ server: 'https://notes.example.org' }).signIn({ passkey: true }).catch(of);
+    return { twice, again, elsewhere };
+}"""
+REFUSED_PASSKEY = """async server => {
+    const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
+    CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server }] });
+    return CloudKit.getDefaultContainer().createAccount({ passkey: true }).then(() => 'made', error => error.ckErrorCode);
+}"""
+# An account that comes from another device: what is to be shown and said is outside.
+ENROLLING = """async server => {
+    const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
+    CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server }] });
+    Object.assign(window, { invitation: '', digits: '', came: '' });
+    void CloudKit.getDefaultContainer().enrol({ verify: {
+        invitation: text => { window.invitation = text; },
+        digits: text => new Promise(resolve => Object.assign(window, { digits: text, say: resolve })),
+    } }).then(me => { window.came = me.userRecordName; }, error => { window.came = error.ckErrorCode ?? String(error); });
 }"""
 SHORT_ZONE = 400
 
@@ -276,3 +319,100 @@ class LibraryTests(SharingTests):
             (folder / "alone.html").write_text('<meta http-equiv="Content-Security-Policy" content="worker-src \'none\'">')
             abel.page.goto(f"{site}/alone.html")
             that(abel.page.evaluate(REFUSING, url) == {"isOwn": True, "isInWorker": False}, "without a worker nothing is done")
+
+    def test_the_library_takes_an_account_by_passkey_or_from_a_device(self):
+        with self.app() as (_, site, origin, owner), self.guest("paul") as paul:
+            paul.page.goto(site)
+            told = paul.page.evaluate(PASSKEYS, origin)
+            that(told == {"twice": "BAD_REQUEST", "again": [True, True, "Kept", False, True, "Kept"], "elsewhere": "BAD_REQUEST"}, f"{told}")
+            for other, code in (({"hasPrf": False}, "BAD_REQUEST"), ({"isUserVerified": False}, "TRY_AGAIN_LATER")):
+                page = paul.context.new_page()
+                add_authenticator(page, **other)
+                page.goto(site)
+                that((told := page.evaluate(REFUSED_PASSKEY, origin)) == code, f"a passkey with {other}: {told}")
+                page.close()
+            for agrees in (False, True):
+                paul.page.evaluate(ENROLLING, origin)
+                paul.until(lambda: paul.page.evaluate("invitation"), "there is no invitation")
+                old = owner.approving(paul.page.evaluate("invitation"))
+                paul.until(lambda: paul.page.evaluate("digits"), "there are no digits")
+                digits = paul.page.evaluate("digits")
+                that(json.loads(old.stdout.readline())["code"] == digits, "the two devices show different digits")
+                paul.page.evaluate("agrees => say(agrees)", agrees)
+                if not agrees:
+                    paul.until(lambda: paul.page.evaluate("came"), "nothing came of it")
+                old.stdin.write(f"{digits}\n")
+                old.stdin.close()
+                that((old.wait(60) == 0) == agrees, f"the other device has handed it over, or not: {old.stderr.read()}")
+                paul.until(lambda: paul.page.evaluate("came"), "nothing came of it")
+                that(paul.page.evaluate("came") == (owner.user if agrees else "TRY_AGAIN_LATER"), f"what came is {paul.page.evaluate('came')}")
+
+    def test_samples_that_were_written_for_cloudkit_js(self):
+        with self.app() as (_, site, origin, _), self.guest("cora") as cora, self.guest("carl") as carl:
+            cora.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
+
+            def run(guest, sample, *, isAnswered=True, **fields):
+                form = guest.page.locator("#sample")
+                form.get_by_label("Sample").select_option(sample)
+                for name, value in fields.items():
+                    field = form.locator(f"[name={name}]")
+                    field.select_option(value) if name == "databaseScope" else field.fill(value)
+                guest.press("Run")
+                if not isAnswered:
+                    return None
+                response = guest.page.locator("#response")
+                expect(response).not_to_be_empty(timeout=60_000)
+                told = json.loads(response.inner_text())
+                that(not (isinstance(told, dict) and told.get("error")), f"{sample}: {told}")
+                return told
+
+            for guest in (cora, carl):
+                guest.page.goto(f"{site}/catalog.html?server={origin}")
+                guest.press("Make an account")
+                expect(guest.page.get_by_text("Signed in as")).to_be_visible(timeout=60_000)
+            self.check_by_axe(cora.page, "the samples")
+            that(run(cora, "demoSaveRecordZones")["zones"][0]["zoneID"]["zoneName"] == "Groceries", "another zone was made")
+            that("Groceries" in str(run(cora, "demoFetchAllRecordZones")), "there is no zone")
+            bread = self.world.canaries.word("what is bought")
+            [made] = run(cora, "demoSaveRecords", name=bread, quantity="2")["records"]
+            run(cora, "demoSaveRecords", name="Apples", quantity="1")
+            [found] = run(cora, "demoPerformQuery", quantity="2")["records"]
+            that(found["encryptedFields"]["name"]["value"] == bread and found["recordName"] == made["recordName"], f"{found}")
+            [again] = run(cora, "demoSaveRecords", recordName=made["recordName"], recordChangeTag=made["recordChangeTag"], name=bread + " and butter", quantity="2")["records"]
+            that(run(cora, "demoFetchRecords")["records"][0]["recordChangeTag"] == again["recordChangeTag"] != made["recordChangeTag"], "it was not changed")
+            run(cora, "demoSaveSubscriptions")
+            that("groceries" in str(run(cora, "demoFetchAllSubscriptions")), "there is no subscription")
+            that(run(cora, "demoRegisterForNotifications")["isRegisteredForNotifications"], "it hears nothing")
+            token = run(cora, "demoFetchRecordZoneChanges")["syncToken"]
+
+            run(cora, "demoShareWithUI", isAnswered=False)
+            sheet = cora.page.get_by_role("dialog")
+            sheet.get_by_role("button", name="Share", exact=True).click()
+            sheet.get_by_label("What anybody with the link may do").select_option("READ_WRITE")
+            sheet.locator(".link").get_by_role("button", name="Save").click()
+            expect(sheet.get_by_text("While the link is open nobody is invited by name.")).to_be_visible(timeout=60_000)
+            sheet.locator(".link").get_by_role("button", name="Copy link").click()
+            expect(sheet.get_by_text("The link is copied.")).to_be_visible()
+            url = cora.page.evaluate("navigator.clipboard.readText()")
+            cora.page.keyboard.press("Escape")
+            expect(sheet).to_have_count(0)
+
+            [info] = run(carl, "demoFetchRecordInfos", shareURL=url)["results"]
+            that((info["shareTitle"], info["participantStatus"]) == ("Groceries", "PENDING"), f"{info}")
+            that(run(carl, "demoAcceptShares")["results"][0]["participantPermission"] == "READ_WRITE", "the seat is another")
+            owned = {"databaseScope": "SHARED", "ownerRecordName": info["zoneID"]["ownerRecordName"]}
+            [found] = run(carl, "demoPerformQuery", quantity="2", **owned)["records"]
+            that(found["encryptedFields"]["name"]["value"] == bread + " and butter", f"{found}")
+            run(carl, "demoSaveRecords", recordName="", recordChangeTag="", name="Cheese", quantity="3", **owned)
+            expect(cora.page.locator("#notifications li").first).to_contain_text("groceries", timeout=60_000)
+            [new] = [one for one in run(cora, "demoFetchRecordZoneChanges", syncToken=token)["records"] if one.get("recordType") == "Item"]
+            that(new["encryptedFields"]["name"]["value"] == "Cheese", f"{new}")
+            run(cora, "demoDeleteRecords", recordName=new["recordName"])
+            that(run(carl, "demoFetchRecordZoneChanges", **owned)["records"], "the zone is empty")
+            that("Cheese" not in str(run(carl, "demoPerformQuery", quantity="1", **owned)), "it is still there")
+            run(cora, "demoDeleteSubscriptions")
+            that("groceries" not in str(run(cora, "demoFetchAllSubscriptions")), "the subscription is still there")
+            that(run(cora, "demoFetchDatabaseChanges", syncToken="")["zones"], "nothing has changed")
+            run(cora, "demoDeleteRecordZones")
+            that("Groceries" not in str(run(cora, "demoFetchAllRecordZones")), "the zone is still there")
+            that(not [line for line in cora.console if "Content Security Policy" in line or "Trusted" in line], f"the policy is broken: {cora.console}")

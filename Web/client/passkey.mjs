@@ -1,8 +1,6 @@
 // A passkey's pseudo-random function (WebAuthn's extension `prf`): 32 bytes that come out of the same passkey alone, each time the same.
 // The server is told of no passkey, and none is asked for under another name than the server's host.
 
-import { origin } from './core.client.mjs';
-
 /**
  * WebAuthn's extension, which the types of the DOM do not have yet.
  * @typedef {{ prf?: { eval: { first: BufferSource } } }} Asked
@@ -19,9 +17,11 @@ export class PasskeyError extends Error {
     }
 }
 
-/** Whether there can be one here: browsers have none for addresses that are numbers, nor for another host than the server's. */
-export const mayHavePasskey = () => origin === location.origin && isSecureContext && 'PublicKeyCredential' in self
-    && !/^[\d.]+$|^\[/.test(location.hostname);
+/**
+ * Whether there can be one of this host's here: browsers have none for addresses that are numbers, nor for a host that theirs is not below.
+ * @param {string} host the server's
+ */
+export const mayHavePasskey = host => isSecureContext && 'PublicKeyCredential' in self && !/^[\d.]+$|^\[/.test(host) && `.${location.hostname}`.endsWith(`.${host}`);
 
 const random = (/** @type {number} */ count) => crypto.getRandomValues(new Uint8Array(count));
 const output = (/** @type {PublicKeyCredential} */ credential) =>
@@ -39,21 +39,22 @@ async function ask(body) {
     throw new PasskeyError('cancelled');
 }
 
-/** @param {Uint8Array} input @param {Partial<PublicKeyCredentialRequestOptions>} options */
-const evaluated = (input, options) => ask(() => navigator.credentials.get({
-    publicKey: { challenge: random(32), rpId: location.hostname, userVerification: 'required', extensions: evaluating(input), ...options },
+/** @param {Uint8Array} input @param {string} host @param {Partial<PublicKeyCredentialRequestOptions>} options */
+const evaluated = (input, host, options) => ask(() => navigator.credentials.get({
+    publicKey: { challenge: random(32), rpId: host, userVerification: 'required', extensions: evaluating(input), ...options },
 }));
 
 /**
  * Makes a passkey.
  * @param {Uint8Array} input
- * @param {string} name
+ * @param {string} host
  * @returns {Promise<Uint8Array>} what it answers
  */
-export async function makePasskey(input, name) {
+export async function makePasskey(input, host) {
+    const name = `${host} – ${new Date().toISOString().slice(0, 10)}`;
     const made = await ask(() => navigator.credentials.create({
         publicKey: {
-            challenge: random(32), rp: { id: location.hostname, name: location.hostname },
+            challenge: random(32), rp: { id: host, name: host },
             user: { id: random(16), name, displayName: name },
             pubKeyCredParams: [-8, -7, -257].map(alg => ({ type: /** @type {const} */ ('public-key'), alg })),
             authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -61,7 +62,7 @@ export async function makePasskey(input, name) {
         },
     }));
     // Some answer once they are there, and not when they are made.
-    const bytes = output(made) ?? output(await evaluated(input, { allowCredentials: [{ type: 'public-key', id: made.rawId }] }));
+    const bytes = output(made) ?? output(await evaluated(input, host, { allowCredentials: [{ type: 'public-key', id: made.rawId }] }));
     if (!bytes) throw new PasskeyError('noPRF');
     return new Uint8Array(bytes);
 }
@@ -69,9 +70,10 @@ export async function makePasskey(input, name) {
 /**
  * Asks a passkey that is there.
  * @param {Uint8Array} input
+ * @param {string} host
  */
-export async function usePasskey(input) {
-    const bytes = output(await evaluated(input, {}));
+export async function usePasskey(input, host) {
+    const bytes = output(await evaluated(input, host, {}));
     if (!bytes) throw new PasskeyError('noPRF');
     return new Uint8Array(bytes);
 }

@@ -61,6 +61,8 @@ const appButtons = [];
  * @type {{ account: string, way?: Way, place?: import('./visit.mjs').SharePlace, hasSeat: boolean, hasURL: boolean, hasProven: boolean }}
  */
 const state = { account: '', hasSeat: false, hasURL: false, hasProven: false };
+/** A passkey is the server's own page's. */
+const hasPasskeys = origin === location.origin && mayHavePasskey(location.hostname);
 
 // What every screen has
 
@@ -310,15 +312,15 @@ function newcomer() {
  */
 function waysToKeep(then) {
     return element('div.choices', {},
-        mayHavePasskey() && choice(texts.passkey, texts.passkeyHint, () => passkeyMade(then), 'main'),
-        choice(texts.passphrase, texts.passphraseHint, () => choosePassphrase(then), mayHavePasskey() ? '' : 'main'),
+        hasPasskeys && choice(texts.passkey, texts.passkeyHint, () => passkeyMade(then), 'main'),
+        choice(texts.passphrase, texts.passphraseHint, () => choosePassphrase(then), hasPasskeys ? '' : 'main'),
         choice(texts.recoveryKey, texts.recoveryKeyHint, () => showRecoveryKey(then)),
-        !mayHavePasskey() && element('p.hint', {}, texts.noPasskeyHere));
+        !hasPasskeys && element('p.hint', {}, texts.noPasskeyHere));
 }
 
 /** @param {Then} then */
 async function passkeyMade(then) {
-    const output = await makePasskey(await ask('passkeyInput'), `${location.hostname} – ${new Date().toISOString().slice(0, 10)}`);
+    const output = await makePasskey(await ask('passkeyInput'), location.hostname);
     await ask('takePasskey', { output }, { transfer: [output.buffer] });
     return then('passkey');
 }
@@ -411,7 +413,7 @@ function askForCode(way, isAgain) {
 function unlock(title, ...said) {
     /** @type {Record<Way, HTMLButtonElement | false>} */
     const ways = {
-        passkey: mayHavePasskey() && choice(texts.unlockPasskey, texts.passkeyHint, unlockByPasskey),
+        passkey: hasPasskeys && choice(texts.unlockPasskey, texts.passkeyHint, unlockByPasskey),
         passphrase: choice(texts.unlockPassphrase, texts.passphraseHint, unlockByPassphrase),
         recoveryKey: choice(texts.unlockRecoveryKey, texts.recoveryKeyHint, unlockByRecoveryKey),
         device: choice(texts.fromDevice, texts.fromDeviceHint, unlockByDevice),
@@ -432,7 +434,7 @@ function unlock(title, ...said) {
 }
 
 async function unlockByPasskey() {
-    const output = await usePasskey(await ask('passkeyInput'));
+    const output = await usePasskey(await ask('passkeyInput'), location.hostname);
     await ask('takePasskey', { output }, { transfer: [output.buffer] });
     return recover('passkey');
 }

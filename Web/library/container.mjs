@@ -7,6 +7,7 @@ import { Visit } from '../client/visit.mjs';
 import { Database } from './database.mjs';
 import { badRequest, CKError, refused, told } from './errors.mjs';
 import { loadCore } from './module.mjs';
+import { passkeyAnswer } from './passkey.mjs';
 import { PublicDatabase } from './public.mjs';
 import { Replica } from './replica.mjs';
 import { handleOf, lookUp, Share } from './share.mjs';
@@ -24,7 +25,9 @@ import { handleOf, lookUp, Share } from './share.mjs';
  *     module?: string | URL | BufferSource, deviceName?: string, devices?: DeviceStore, worker?: false,
  * }} ContainerConfiguration `server` is its origin, which names the page's in --web-origin; `devices` keeps which device this is to an account;
  *     `worker`, false: all is done on the page's own thread
- * @typedef {{ recoveryKey: string } | { passphrase: string, name: string }} Way how an account comes back
+ * @typedef {{ recoveryKey: string } | { passphrase: string, name: string } | { passkey: true | Uint8Array }} Way how an account comes back; a passkey is asked
+ *     for where there are passkeys, and its answer is given from there to a worker
+ * @typedef {{ invitation: (text: string) => unknown, digits: (digits: string) => Promise<boolean> | boolean }} EnrolmentVerifier
  * @typedef {{ address: () => Promise<string> | string, code: (address: string) => Promise<string> | string, language?: string }} Verifier
  * @typedef {{
  *     zoneID: CKZoneID, shareTitle: string, shareType: string, participantPermission: 'READ_WRITE' | 'READ_ONLY', participantStatus: 'ACCEPTED' | 'PENDING',
@@ -32,9 +35,25 @@ import { handleOf, lookUp, Share } from './share.mjs';
  * }} CKShareInfo
  */
 
+/** Milliseconds between two looks at an enrolment. */
+const lookAgain = 1000;
 const defaultModule = new URL('../core.wasm', import.meta.url);
 /** @param {string} host */
 const isLoopback = host => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+
+export const DatabaseScope = Object.freeze({ PUBLIC: 'PUBLIC', PRIVATE: 'PRIVATE', SHARED: 'SHARED' });
+
+/**
+ * @template {{ publicCloudDatabase: unknown, privateCloudDatabase: unknown, sharedCloudDatabase: unknown }} Holder
+ * @param {Holder} container
+ * @param {'PUBLIC' | 'PRIVATE' | 'SHARED'} databaseScope
+ * @returns {Holder['publicCloudDatabase'] | Holder['privateCloudDatabase'] | Holder['sharedCloudDatabase']}
+ */
+export function databaseOf({ publicCloudDatabase, privateCloudDatabase, sharedCloudDatabase }, databaseScope) {
+    const found = { PUBLIC: publicCloudDatabase, PRIVATE: privateCloudDatabase, SHARED: sharedCloudDatabase }[databaseScope];
+    if (!found) throw badRequest('A database is PUBLIC, PRIVATE or SHARED.');
+    return found;
+}
 
 /** @param {{ results?: unknown }} answer to a change of one zone: what the server refuses of it is thrown */
 function refuseZone({ results }) {
@@ -128,8 +147,11 @@ export class Container {
         return told(() => account.newRecoveryKey());
     }
 
+    /** @returns {Promise<Uint8Array>} what a passkey is to be asked */
+    passkeyInput() { return told(async () => (await this.#begin()).passkeyInput()); }
+
     /**
-     * Makes an account, which comes back by the recovery key of `newRecoveryKey`, typed once more, or by a passphrase.
+     * Makes an account, which comes back by the recovery key of `newRecoveryKey`, typed once more, by a passphrase, or by a passkey that is made.
      * @param {Way & { registrationCode?: string }} way
      * @returns {Promise<CKUserIdentity>}
      */
@@ -140,7 +162,7 @@ export class Container {
                 if (!this.#hasRecoveryKey) throw badRequest('Call newRecoveryKey first, and show what it gives.');
                 if (!account.isRecoveryKey({ text: way.recoveryKey })) throw badRequest('That is another recovery key than the one that was shown.');
             } else {
-                await this.#takePassphrase(account, way);
+                await this.#take(account, way, true);
             }
             await account.createAccount({ deviceName: this.#deviceName, isKept: true, code: way.registrationCode ?? '' });
             return this.#entered(account);
@@ -151,10 +173,46 @@ export class Container {
     signIn(way) {
         return told(async () => {
             const account = await this.#begin();
-            if ('recoveryKey' in way) account.takeRecoveryKey({ text: way.recoveryKey }); else await this.#takePassphrase(account, way);
+            if ('recoveryKey' in way) account.takeRecoveryKey({ text: way.recoveryKey }); else await this.#take(account, way, false);
             await account.recoverAccount({ deviceName: this.#deviceName, devices: await this.#configuration.devices?.load() ?? {} });
             return this.#entered(account);
         });
+    }
+
+    /**
+     * Takes an account over from a device that has it. Its user gives that one the invitation, and compares six digits with it.
+     * @param {{ verify: EnrolmentVerifier }} options `invitation` shows a text, and `digits` gives whether both devices show these
+     * @returns {Promise<CKUserIdentity>}
+     */
+    enrol({ verify }) {
+        return told(async () => {
+            const account = await this.#begin();
+            await verify.invitation(await account.beginEnrolment());
+            try {
+                if (!await verify.digits(await this.#comes(account, () => account.enrolment()))) throw new CKError('operationCancelled', { reason: 'The digits were not the same.' });
+                await this.#comes(account, () => account.enrolled({ deviceName: this.#deviceName }));
+            } catch (error) {
+                await account.endEnrolment();
+                throw error;
+            }
+            return this.#entered(account);
+        });
+    }
+
+    /**
+     * What the other device has done by then; the server ends what nobody goes on with.
+     * @template Answer
+     * @param {LibraryAccount} account
+     * @param {() => Promise<Answer | null>} look
+     * @returns {Promise<Answer>}
+     */
+    async #comes(account, look) {
+        for (;;) {
+            const found = await look();
+            if (found !== null) return found;
+            await new Promise(resolve => setTimeout(resolve, lookAgain));
+            if (!this.#loading || await this.#loading !== account) throw new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
+        }
     }
 
     /** One account at a time: what was read is one's own. */
@@ -180,9 +238,15 @@ export class Container {
 
     get #deviceName() { return this.#configuration.deviceName ?? 'Web app'; }
 
-    /** @param {LibraryAccount} account @param {{ passphrase: string, name: string }} way */
-    async #takePassphrase(account, { passphrase, name }) {
-        if (!passphrase || !name) throw badRequest('Give passphrase and name, or recoveryKey.');
+    /** @param {LibraryAccount} account @param {{ passphrase: string, name: string } | { passkey: true | Uint8Array }} way @param {boolean} isNew */
+    async #take(account, way, isNew) {
+        if ('passkey' in way) {
+            const { passkey } = way;
+            account.takePasskey({ output: passkey instanceof Uint8Array ? passkey : await passkeyAnswer(account.passkeyInput(), this.#origin, isNew) });
+            return;
+        }
+        const { passphrase, name } = way;
+        if (!passphrase || !name) throw badRequest('Give passphrase and name, recoveryKey, or passkey.');
         // 256 MiB, which a module never gives back: one that goes afterwards.
         const ask = await loadCore(this.#configuration.module ?? defaultModule);
         const bytes = new TextEncoder().encode(passphrase.normalize('NFC'));
@@ -205,6 +269,9 @@ export class Container {
         for (const tell of this.#waiting.in.splice(0)) tell(identity);
         return identity;
     }
+
+    /** @param {'PUBLIC' | 'PRIVATE' | 'SHARED'} databaseScope */
+    getDatabaseWithDatabaseScope(databaseScope) { return databaseOf(this, databaseScope); }
 
     // Shares
 

@@ -252,6 +252,9 @@ export class Database {
     /** @param {InZone & import('./progress.mjs').SaveOptions} options of each of its calls */
     newRecordsBatch(options) { return new RecordsBatch(this, options); }
 
+    /** @param {Parameters<import('./container.mjs').Container['shareWithUI']>[0]} options */
+    shareWithUI(options) { return this.#container.shareWithUI(options); }
+
     // Subscriptions
 
     /** @param {CKSubscription | CKSubscription[]} subscriptions @returns {Promise<{ subscriptions: CKSubscription[], hasErrors: boolean, errors: CKError[] }>} */

@@ -2,6 +2,8 @@
 import { Asset, withAssets } from './asset.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { badRequest, CKError } from './errors.mjs';
+import { databaseOf } from './container.mjs';
+import { passkeyAnswer } from './passkey.mjs';
 import { methods } from './remote.methods.mjs';
 
 /**
@@ -44,7 +46,7 @@ class Bridge {
     #waiting = new Map();
     /** What the app has thrown where it was asked something. @type {Map<number, unknown>} */
     #thrown = new Map();
-    /** @type {Map<number, import('./container.mjs').Verifier>} */
+    /** @type {Map<number, import('./container.mjs').Verifier | import('./container.mjs').EnrolmentVerifier>} */
     #verifiers = new Map();
     /** @type {Map<number, (progress: any) => void>} */
     #progress = new Map();
@@ -252,10 +254,19 @@ export function remoteContainer(configuration, local) {
         const made = asking(methods[target], bridge.of(target));
         return Object.assign(made, {
             databaseScope: local[target].databaseScope, newRecordsBatch: (/** @type {object} */ options) => new RecordsBatch(made, options),
+            ...target !== 'publicCloudDatabase' && { shareWithUI: (/** @type {any} */ options) => container.shareWithUI(options) },
         });
     };
     const call = bridge.of('container');
+    /**
+     * Passkeys are asked for on the page's thread alone.
+     * @param {'createAccount' | 'signIn'} method
+     */
+    const entering = method => async (/** @type {any} */ way) =>
+        call(method, [way?.passkey === true ? { ...way, passkey: await passkeyAnswer(await call('passkeyInput', []), configuration.server, method === 'createAccount') } : way]);
     const container = Object.assign(asking(methods.container, call), {
+        createAccount: entering('createAccount'), signIn: entering('signIn'),
+        getDatabaseWithDatabaseScope: (/** @type {'PUBLIC' | 'PRIVATE' | 'SHARED'} */ databaseScope) => databaseOf(container, databaseScope),
         containerIdentifier: local.containerIdentifier, environment: local.environment,
         privateCloudDatabase: database('privateCloudDatabase'), sharedCloudDatabase: database('sharedCloudDatabase'),
         publicCloudDatabase: database('publicCloudDatabase'),

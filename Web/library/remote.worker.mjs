@@ -47,7 +47,9 @@ function arrived(value) {
     if (typeof value !== 'object' || value === null) return value;
     if (value.verify) {
         const { language, number } = value.verify;
-        const verify = { language, address: () => ask(['verify', number, 'address']), code: (/** @type {string} */ address) => ask(['verify', number, 'code'], address) };
+        const asking = Object.fromEntries(['address', 'code', 'invitation', 'digits'].map(name =>
+            [name, (/** @type {unknown[]} */ ...args) => ask(['verify', number, name], ...args)]));
+        const verify = { language, ...asking };
         return { ...value, verify };
     }
     if (value.onProgress) {

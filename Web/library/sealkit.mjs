@@ -1,6 +1,6 @@
 // SealKit for web apps, in CloudKit JS's shape: what is sealed is opened, and what is signed is verified, on this machine.
 import { Asset } from './asset.mjs';
-import { Container } from './container.mjs';
+import { Container, DatabaseScope } from './container.mjs';
 import { badRequest, CKError } from './errors.mjs';
 import { remoteContainer } from './remote.mjs';
 
@@ -40,5 +40,5 @@ export function getContainer(containerIdentifier) {
 
 export const getAllContainers = () => [...containers.values()];
 
-export { Asset, CKError, Container };
-export default { configure, getDefaultContainer, getContainer, getAllContainers, CKError };
+export { Asset, CKError, Container, DatabaseScope };
+export default { configure, getDefaultContainer, getContainer, getAllContainers, CKError, DatabaseScope };
