@@ -208,6 +208,7 @@ public nonisolated struct Sealkit_V1_ServerUsageResponse: @unchecked Sendable {
     set {_uniqueStorage()._publicBytes = newValue}
   }
 
+  /// the 1,000 with the most bytes, by container and environment, largest first
   public var containers: [Sealkit_V1_ContainerUsage] {
     get {_storage._containers}
     set {_uniqueStorage()._containers = newValue}
@@ -422,7 +423,7 @@ public nonisolated struct Sealkit_V1_TelemetryRequest: Sendable {
   /// seconds: 60, 3600 or 86400; 0 for what suits the time
   public var step: UInt32 = 0
 
-  /// request (also empty), item, notification
+  /// request (also empty), item, notification, sharing, stream, coalesced
   public var kind: String = String()
 
   /// operation, container, environment, database, client, group or code: a line for each word; empty for one line
@@ -575,6 +576,39 @@ public nonisolated struct Sealkit_V1_TelemetryActive: Sendable {
   public init() {}
 }
 
+/// How keys of zones and shares stand, by what rosters and statements say: the server has none of the keys.
+public nonisolated struct Sealkit_V1_TelemetryKeys: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var container: String = String()
+
+  public var environment: String = String()
+
+  /// zones and shares whose rosters have more than their first entry
+  public var scopes: UInt64 = 0
+
+  /// of them, those in which a new key is due
+  public var due: UInt64 = 0
+
+  /// the oldest's, by the clock of whoever left or changed keys; 0 for none
+  public var dueSince: Int64 = 0
+
+  /// those with a record under an older key than the newest
+  public var outdated: UInt64 = 0
+
+  /// by how many keys the oldest one in use is behind the newest of its zone or share: the most of any
+  public var behind: UInt32 = 0
+
+  /// those that say too much to be looked at
+  public var unread: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct Sealkit_V1_TelemetryResponse: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -629,6 +663,18 @@ public nonisolated struct Sealkit_V1_TelemetryResponse: @unchecked Sendable {
   public var hasAll: Bool {_storage._all != nil}
   /// Clears the value of `all`. Subsequent reads from it will return its default value.
   public mutating func clearAll() {_uniqueStorage()._all = nil}
+
+  /// of kind sharing: as the last round through all zones found them
+  public var keys: [Sealkit_V1_TelemetryKeys] {
+    get {_storage._keys}
+    set {_uniqueStorage()._keys = newValue}
+  }
+
+  /// when that round ended; 0 before the first one has
+  public var keysRead: Int64 {
+    get {_storage._keysRead}
+    set {_uniqueStorage()._keysRead = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1708,9 +1754,74 @@ nonisolated extension Sealkit_V1_TelemetryActive: SwiftProtobuf.Message, SwiftPr
   }
 }
 
+nonisolated extension Sealkit_V1_TelemetryKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryKeys"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}environment\0\u{1}scopes\0\u{1}due\0\u{3}due_since\0\u{1}outdated\0\u{1}behind\0\u{1}unread\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.container) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.environment) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.scopes) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.due) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.dueSince) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.outdated) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.behind) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.unread) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.container.isEmpty {
+      try visitor.visitSingularStringField(value: self.container, fieldNumber: 1)
+    }
+    if !self.environment.isEmpty {
+      try visitor.visitSingularStringField(value: self.environment, fieldNumber: 2)
+    }
+    if self.scopes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.scopes, fieldNumber: 3)
+    }
+    if self.due != 0 {
+      try visitor.visitSingularUInt64Field(value: self.due, fieldNumber: 4)
+    }
+    if self.dueSince != 0 {
+      try visitor.visitSingularInt64Field(value: self.dueSince, fieldNumber: 5)
+    }
+    if self.outdated != 0 {
+      try visitor.visitSingularUInt64Field(value: self.outdated, fieldNumber: 6)
+    }
+    if self.behind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.behind, fieldNumber: 7)
+    }
+    if self.unread != 0 {
+      try visitor.visitSingularUInt64Field(value: self.unread, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryKeys, rhs: Sealkit_V1_TelemetryKeys) -> Bool {
+    if lhs.container != rhs.container {return false}
+    if lhs.environment != rhs.environment {return false}
+    if lhs.scopes != rhs.scopes {return false}
+    if lhs.due != rhs.due {return false}
+    if lhs.dueSince != rhs.dueSince {return false}
+    if lhs.outdated != rhs.outdated {return false}
+    if lhs.behind != rhs.behind {return false}
+    if lhs.unread != rhs.unread {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Sealkit_V1_TelemetryResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TelemetryResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}from\0\u{1}until\0\u{1}step\0\u{1}lines\0\u{1}active\0\u{1}state\0\u{1}lost\0\u{1}all\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}from\0\u{1}until\0\u{1}step\0\u{1}lines\0\u{1}active\0\u{1}state\0\u{1}lost\0\u{1}all\0\u{1}keys\0\u{3}keys_read\0")
 
   fileprivate class _StorageClass {
     var _from: Int64 = 0
@@ -1721,6 +1832,8 @@ nonisolated extension Sealkit_V1_TelemetryResponse: SwiftProtobuf.Message, Swift
     var _state: String = String()
     var _lost: UInt64 = 0
     var _all: Sealkit_V1_TelemetryLine? = nil
+    var _keys: [Sealkit_V1_TelemetryKeys] = []
+    var _keysRead: Int64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1739,6 +1852,8 @@ nonisolated extension Sealkit_V1_TelemetryResponse: SwiftProtobuf.Message, Swift
       _state = source._state
       _lost = source._lost
       _all = source._all
+      _keys = source._keys
+      _keysRead = source._keysRead
     }
   }
 
@@ -1765,6 +1880,8 @@ nonisolated extension Sealkit_V1_TelemetryResponse: SwiftProtobuf.Message, Swift
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._state) }()
         case 7: try { try decoder.decodeSingularUInt64Field(value: &_storage._lost) }()
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._all) }()
+        case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._keys) }()
+        case 10: try { try decoder.decodeSingularInt64Field(value: &_storage._keysRead) }()
         default: break
         }
       }
@@ -1801,6 +1918,12 @@ nonisolated extension Sealkit_V1_TelemetryResponse: SwiftProtobuf.Message, Swift
       try { if let v = _storage._all {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
       } }()
+      if !_storage._keys.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._keys, fieldNumber: 9)
+      }
+      if _storage._keysRead != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._keysRead, fieldNumber: 10)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1818,6 +1941,8 @@ nonisolated extension Sealkit_V1_TelemetryResponse: SwiftProtobuf.Message, Swift
         if _storage._state != rhs_storage._state {return false}
         if _storage._lost != rhs_storage._lost {return false}
         if _storage._all != rhs_storage._all {return false}
+        if _storage._keys != rhs_storage._keys {return false}
+        if _storage._keysRead != rhs_storage._keysRead {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -59,7 +59,8 @@ import Testing
             let quiet = try await run(["--operation", "records/modify", "--quiet", "--step", "hour"], server)
             #expect(quiet.output == "1\n")
             for words in [
-                ["--of", "items"], ["--of", "notifications"], ["--last", "60m", "--by", "code"],
+                ["--of", "items"], ["--of", "notifications"], ["--last", "60m", "--by", "code"], ["--of", "sharing"],
+                ["--of", "streams"], ["--of", "coalesced"], ["--of", "keys", "--json"],
                 ["--from", "2020-01-01", "--until", "2020-01-02"], ["--container", "none"],
             ] {
                 #expect(try await run(words, server).status == 0, "\(words)")

@@ -25,6 +25,13 @@ extension ServerOperator {
             case items = "item"
             /// What was told to devices (`stream`) and to webhooks.
             case notifications = "notification"
+            /// What people did with shares: `invitation`, `acceptance`, `rotation` (a new key), and `code`, which was
+            /// sent to an address or given up.
+            case sharing
+            /// Event streams that were open, each once a minute: one that is open for an hour counts sixty.
+            case streams = "stream"
+            /// Changes that a stream was told of together with a later one.
+            case coalesced
         }
 
         /// What lines are told apart by, and chosen by.
@@ -156,6 +163,27 @@ extension ServerOperator {
             public let accounts: UInt64
         }
 
+        /// How keys of a container's zones and shares stand, by what their rosters and records' statements say: the
+        /// server has none of the keys.
+        public struct Keys: Sendable, Hashable {
+            /// Whose zones they are.
+            public let container: String
+            /// `development` or `production`.
+            public let environment: String
+            /// Zones and shares whose rosters say more than that somebody made them.
+            public let scopes: UInt64
+            /// Those in which a new key is due: somebody left or has changed keys, and nobody has written since.
+            public let due: UInt64
+            /// Since when the first of them is, by the clock of whoever made it so; nil where none is.
+            public let dueSince: Date?
+            /// Those with a record under an older key than their newest.
+            public let outdated: UInt64
+            /// By how many keys the oldest one in use is behind the newest of its zone or share: the most of any.
+            public let behind: UInt64
+            /// Those whose rosters say too much to be looked at.
+            public let unread: UInt64
+        }
+
         /// The beginning of the first stretch.
         public let from: Date
         /// The end of the last stretch.
@@ -172,6 +200,10 @@ extension ServerOperator {
         public let state: State
         /// Counted since the server's start, and lost before it could be written.
         public let lost: UInt64
+        /// Of ``Kind/sharing`` alone: how keys stood in the server's last round through all zones.
+        public let keys: [Keys]
+        /// When that round ended; nil before the first one has.
+        public let keysRead: Date?
 
         init(_ wire: Sealkit_V1_TelemetryResponse) throws(SealKitError) {
             guard let step = Step(rawValue: wire.step) else {
@@ -188,6 +220,13 @@ extension ServerOperator {
             }
             state = State(rawValue: wire.state) ?? .unknown
             lost = wire.lost
+            keysRead = wire.keysRead > 0 ? Date(seconds: wire.keysRead) : nil
+            keys = wire.keys.map { keys in
+                Keys(
+                    container: keys.container, environment: keys.environment, scopes: keys.scopes, due: keys.due,
+                    dueSince: keys.dueSince > 0 ? Date(seconds: keys.dueSince) : nil, outdated: keys.outdated,
+                    behind: UInt64(keys.behind), unread: keys.unread)
+            }
         }
     }
 

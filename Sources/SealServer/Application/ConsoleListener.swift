@@ -61,6 +61,6 @@ extension ConsoleServices {
             webhookKeys: services.webhookKeys, operatorGate: services.operatorGate,
             operatedAccounts: services.operatedAccounts, telemetry: services.telemetry,
             alertWatch: services.alertWatch, alertMessages: services.alertMessages,
-            condition: services.condition, webBundle: services.webBundle)
+            condition: services.condition, keyWatch: services.keyWatch, webBundle: services.webBundle)
     }
 }

@@ -139,8 +139,9 @@ enum Controllers {
             registration: services.configuration.registration.rawValue,
             journal: journal
         ).addRoutes(to: router)
-        TelemetryController(telemetry: services.telemetry, clock: services.clock, journal: journal)
-            .addRoutes(to: router)
+        TelemetryController(
+            telemetry: services.telemetry, keyWatch: services.keyWatch, clock: services.clock, journal: journal
+        ).addRoutes(to: router)
         LogController(
             telemetry: services.telemetry, transactions: services.transactions, clock: services.clock, journal: journal
         ).addRoutes(to: router)

@@ -137,7 +137,15 @@ public struct Server: Sendable {
             running.append(RepeatingService(interval: ReplicationWatch.interval) { await watch.look() })
         }
         if services.telemetry.recorder != nil {
-            running.append(TelemetryService(telemetry: services.telemetry, clock: services.clock))
+            let sample: @Sendable () -> Void = { [telemetry = services.telemetry, streams = services.streams] in
+                telemetry.recorder?.note(open: streams)
+            }
+            running.append(
+                TelemetryService(telemetry: services.telemetry, sample: sample, clock: services.clock))
+        }
+        if services.telemetry.recorder != nil || services.metrics.isOn {
+            running.append(
+                RepeatingService(interval: KeyWatch.interval) { [watch = services.keyWatch] in await watch.look() })
         }
         if let operatorService { running.append(operatorService) }
         if let consoleService { running.append(consoleService) }

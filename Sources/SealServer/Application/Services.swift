@@ -57,6 +57,7 @@ final class Services: Sendable {
     let alertWatch: AlertWatch
     let alertMessages: AlertMessages
     let condition: ServerCondition
+    let keyWatch: KeyWatch
 
     /// Nil where the program was built without the web client.
     let webBundle: WebBundle?
@@ -116,17 +117,22 @@ final class Services: Sendable {
         tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin, peers: peers)
         tokenVerifier = TokenVerifier(keys: secrets.tokenKeys, origin: origin)
         seats = replacing.seats ?? SharingPlaceholderSeats()
-        outbox = Outbox(
-            messengers: messengers, key: secrets.addresses.outboxKey(), sender: peers.own, database: database,
-            origin: origin, clock: clock,
-            logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits, metrics: metrics)
-        operatedAccounts = OperatedAccounts(addresses: secrets.addresses, quotas: quotas)
-        testMail = TestMail(
-            messenger: messengers[.email], rates: rates, origin: origin, randomBytes: systemRandomBytes)
         telemetry = Telemetry(
             dataFolder: configuration.dataFolder, isOn: configuration.telemetry != .off,
             hasLog: configuration.telemetry == .on,
             hashes: ActiveAccountHashes(key: secrets.addresses.activityKey()), clock: clock, logger: logger)
+        outbox = Outbox(
+            messengers: messengers, key: secrets.addresses.outboxKey(), sender: peers.own, database: database,
+            origin: origin, clock: clock,
+            logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits, metrics: metrics
+        ) { [recorder = telemetry.recorder] container, isSent in
+            let place = TelemetryPlace(container: container, environment: "")
+            recorder?.note(.event(.sharing, "code", in: place, code: isSent ? "" : "given-up"), count: 1)
+        }
+        operatedAccounts = OperatedAccounts(addresses: secrets.addresses, quotas: quotas)
+        testMail = TestMail(
+            messenger: messengers[.email], rates: rates, origin: origin, randomBytes: systemRandomBytes)
+        keyWatch = KeyWatch(transactions: transactions, clock: clock, logger: logger)
         secrets.tokenKeys.report(to: logger)
         secrets.webhookKeys.report(to: logger)
         self.schemas = schemas
@@ -175,5 +181,6 @@ final class Services: Sendable {
         metrics.observe(.messagesWaiting) { [weak outbox] in outbox?.count ?? 0 }
         metrics.observe(.streams) { [weak streams] in streams?.count ?? 0 }
         metrics.observe(.alertsFiring) { [weak alertWatch] in alertWatch?.firingCount ?? 0 }
+        keyWatch.observe(metrics)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import SealService
 import SealStorage
 
@@ -30,10 +31,11 @@ extension Console {
             lines.map { Chart.Line(name: $0.name, values: $0.series.parts.mapValues(value)) }
         }
         let (stretch, by) = (time.stretch, counted.by.rawValue)
+        let pace = Pace(counted.kind, time)
         let counts = chart(
-            "\(Counted.word(counted.kind)) \(stretch) by \(by)", isStacked: true, byLines { Double($0.sum.count) },
-            whole)
-        // Items and notifications have neither sizes nor times.
+            "\(Counted.word(counted.kind)) \(pace.word) by \(by)", isStacked: true,
+            byLines { Double($0.sum.count) / pace.length }, pace.text)
+        // What is no request has neither sizes nor times.
         guard counted.kind == .request else { return counts }
         let failures = chart(
             "Failures \(stretch)", isStacked: true,
@@ -68,6 +70,90 @@ extension Console {
             sizes("Size of a request", { $0.bytesIn }, { $0.sizesIn }),
             sizes("Size of an answer", { $0.bytesOut }, { $0.sizesOut }), bandwidth, accounts(counted, made: made),
         ])
+    }
+
+    /// Of how long counts are told: of a second for requests; what is open is counted once a minute, and told as it is.
+    private struct Pace {
+        let word: String
+        /// Counts that make one.
+        let length: Double
+        let text: (Double) -> String
+
+        init(_ kind: TelemetryKey.Kind, _ time: ChartTime) {
+            let seconds = Double(time.step.rawValue)
+            switch kind {
+            case .request: (word, length, text) = ("a second", seconds, Console.digits)
+            case .stream: (word, length, text) = ("at once", seconds / 60, Console.digits)
+            case .item, .notification, .sharing, .coalesced: (word, length, text) = (time.stretch, 1, Console.whole)
+            }
+        }
+    }
+
+    /// Three of them.
+    static func digits(_ value: Double) -> String {
+        value >= 100 ? whole(value.rounded()) : String(format: "%.3g", value)
+    }
+
+    // MARK: Notifications and shares
+
+    private static func chart(_ title: String, _ time: ChartTime, _ lines: [Chart.Line]) -> Markup {
+        Chart(
+            title: title, lines: lines, starts: time.starts, step: time.step.rawValue, isStacked: true, text: whole,
+            link: { _ in nil }
+        ).markup
+    }
+
+    /// What became of notifications, and what was not told by itself.
+    static func outcomes(_ sent: Counted, _ coalesced: Counted) -> Markup {
+        let (all, merged) = (sent.all.parts, coalesced.all.parts)
+        return chart(
+            "Notifications \(sent.time.stretch), sent, coalesced and refused", sent.time,
+            [
+                Chart.Line(name: "sent", values: all.mapValues { Double($0.sum.count - $0.failures) }),
+                Chart.Line(name: "coalesced", values: merged.mapValues { Double($0.sum.count) }),
+                Chart.Line(name: "refused by webhooks", values: all.mapValues { Double($0.failures) }),
+            ])
+    }
+
+    /// - Parameter counted: acceptances, by client.
+    static func ways(_ counted: Counted) -> Markup {
+        func line(_ name: String, isPage: Bool) -> Chart.Line {
+            var all = TelemetrySeries(name: name)
+            for series in counted.series where SharingNews.isPage(series.name) == isPage { all.add(series) }
+            return Chart.Line(name: name, values: all.parts.mapValues { Double($0.sum.count) })
+        }
+        return chart(
+            "Acceptances \(counted.time.stretch) by way", counted.time,
+            [line("in an app", isPage: false), line("in a browser", isPage: true)])
+    }
+
+    /// How the keys of zones and shares stand, as the last round found them.
+    func keys(_ filters: [TelemetryDimension: String]) -> Markup {
+        guard let round = services.keyWatch.round else {
+            return
+                "<h2>Keys</h2>\n<p>The server has not been round all zones yet: that takes a minute, or more with many.</p>"
+        }
+        let rows = round.lines(filters).map { place, sums -> Markup in
+            let due: Markup = sums.due > 0 ? "<span class=\"bad\">\(sums.due)</span>" : "0"
+            return """
+                <tr><th scope="row">\(place.container)</th><td>\(place.environment)</td><td class="n">\(sums.scopes)</td>\
+                <td class="n">\(due)</td><td>\(sums.dueSince > 0 ? Self.time(microseconds: sums.dueSince) : "")</td>\
+                <td class="n">\(sums.outdated)</td><td class="n">\(sums.behind)</td><td class="n">\(sums.unread)</td></tr>
+
+                """
+        }
+        return """
+            <h2>Keys</h2>
+            <p>Of zones and shares whose rosters say more than that somebody made them, as of \(Chart.time(round.ended)). A new \
+            key is due where somebody left or has changed keys and nobody has written since; since when is by that person's \
+            clock.</p>
+            \(Self.table(
+                "Keys",
+                [
+                    "container", "environment", "zones and shares", "new key due", "the first since",
+                    "with an older key in use", "behind by at most", "not read",
+                ], rows, numbers: [2, 3, 5, 6, 7], empty: "There is none."))
+            """
     }
 
     /// By day, whatever the stretches of the others are.

@@ -26,6 +26,7 @@ extension Console {
 
     private static let kinds: [(value: String, shown: String)] = [
         ("", "requests"), ("item", "refused items"), ("notification", "notifications"),
+        ("coalesced", "coalesced notifications"), ("stream", "open streams"), ("sharing", "sharing"),
     ]
 
     func telemetry(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
@@ -54,14 +55,38 @@ extension Console {
         let body: Markup = """
             \(form)<p>\(Markup(others))</p>
             \(Self.charts(counted, made: try await made(time, filters)) { link($0, chosen) })
+            \(try await further(kind, time, filters))
             \(Self.sums(counted, limit: 50) { word in
                 link(time, chosen.filter { $0.name != by.rawValue } + [(by.rawValue, word)])
             })
-            \(Self.codes(counted))
+            \(Self.codes(counted))\(kind == .sharing ? keys(filters) : .none)
             <p><a href="/logs?\(FormFields.query(Self.logTime(time) + chosen))">The same in the log</a></p>
             """
         journal.note(.telemetry)
         return ConsolePage(title: "Telemetry", body: body, session: session).response()
+    }
+
+    /// Beside what there is of every kind: notifications with what became of them, and shares with how people come
+    /// into them.
+    private func further(
+        _ kind: TelemetryKey.Kind, _ time: ChartTime, _ filters: [TelemetryDimension: String]
+    ) async throws -> Markup {
+        switch kind {
+        case .notification:
+            guard let sent = try await counted(time, kind: kind, filters: filters, by: .operation),
+                let coalesced = try await counted(time, kind: .coalesced, filters: filters, by: .operation),
+                let open = try await counted(time, kind: .stream, filters: filters, by: .container)
+            else { return .none }
+            return Self.outcomes(sent, coalesced) + Self.charts(open)
+        case .sharing:
+            var ofAcceptances = filters
+            if ofAcceptances[.operation] == nil { ofAcceptances[.operation] = "acceptance" }
+            guard ofAcceptances[.operation] == "acceptance",
+                let ways = try await counted(time, kind: kind, filters: ofAcceptances, by: .client)
+            else { return .none }
+            return Self.ways(ways)
+        default: return .none
+        }
     }
 
     /// Accounts are the server's: where a part of its requests is looked at there are none.

@@ -106,7 +106,9 @@ struct ConsoleRecords: Sendable {
         let turn = WriteTurn(
             payer: .account(signer.session.accountID), route: .init(method: "POST", path: "a page of the console"))
         let bytes = try await WriteTurn.$current.withValue(turn) {
-            try await modification.run(SaveMessage(request), by: signer.session, caller.path) { _ in }
+            try await modification.run(SaveMessage(request), by: signer.session, caller.path) { _ in
+            } shared: { _ in
+            }
         }
         let answer = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: bytes)
         guard case .failure(let failure)? = answer.results.first?.outcome else { return }

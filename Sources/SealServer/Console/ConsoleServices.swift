@@ -32,6 +32,7 @@ struct ConsoleServices: Sendable {
     let alertWatch: AlertWatch
     let alertMessages: AlertMessages
     let condition: ServerCondition
+    let keyWatch: KeyWatch
     /// Nil where the program was built without the web client.
     let webBundle: WebBundle?
 }

@@ -64,6 +64,9 @@ struct Counted: Sendable {
         case .request: "Requests"
         case .item: "Refused items"
         case .notification: "Notifications"
+        case .sharing: "Sharing"
+        case .stream: "Open streams"
+        case .coalesced: "Coalesced notifications"
         }
     }
 }

@@ -17,6 +17,7 @@ struct RequestNotes: Sendable {
         if metrics.isOn {
             metrics.count(.requests, context.endpointName, String(response.status.code))
             metrics.time(.requestSeconds, context.endpointName, microseconds: microseconds)
+            context.note.outcome.news?.count(by: ClientHeader.value(of: request), metrics)
         }
         recorder?.note(request, context, response, microseconds: microseconds)
         if context.logger.logLevel <= .info { log(request, context, response, microseconds) }

@@ -12,7 +12,7 @@ extension TelemetryRecorder {
     func note(_ request: Request, _ context: SealRequestContext, _ response: Response, microseconds: Int64) {
         let note = context.note
         guard !note.isPreflight else { return }
-        let (isKnown, refusals, status) = (note.isKnown, note.refusals, response.status.code)
+        let (isKnown, refusals, status) = (note.isKnown, note.outcome, response.status.code)
         let code = refusals.code.isEmpty && status >= 400 ? "http-\(status)" : refusals.code
         let key = TelemetryKey(request, context, isKnown: isKnown, code: code)
         self.note(
@@ -26,6 +26,28 @@ extension TelemetryRecorder {
             var item = key
             (item.kind, item.code) = (.item, code)
             self.note(item, count: count)
+        }
+        if let news = refusals.news { self.note(news, by: key.client) }
+    }
+
+    /// - Parameter client: says by which way somebody came.
+    private func note(_ news: SharingNews, by client: String) {
+        let place = TelemetryPlace(container: news.container, environment: news.environment.name)
+        for (word, count) in [
+            ("invitation", news.invitations), ("acceptance", news.acceptances), ("rotation", news.rotations),
+        ] { note(.event(.sharing, word, in: place, client: client), count: count) }
+    }
+}
+
+extension SharingNews {
+    /// Whether a client is a page in a browser: the web client, or a web app.
+    static func isPage(_ client: String) -> Bool { client.hasPrefix("web/") }
+
+    func count(by client: String, _ metrics: ServerMetrics) {
+        let way = Self.isPage(client) ? "acceptance-page" : "acceptance-app"
+        for (event, count) in [("invitation", invitations), (way, acceptances), ("rotation", rotations)] where count > 0
+        {
+            metrics.count(.sharing, event, by: count)
         }
     }
 }

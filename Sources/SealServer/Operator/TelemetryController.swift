@@ -6,6 +6,7 @@ import SwiftProtobuf
 /// `1/operator/telemetry`, on the operator's listener: what the server has counted.
 struct TelemetryController: Sendable {
     let telemetry: Telemetry
+    let keyWatch: KeyWatch
     /// Microseconds since 1970.
     let clock: @Sendable () -> Int64
     let journal: OperatorJournal
@@ -42,6 +43,10 @@ struct TelemetryController: Sendable {
             for one in series { all.add(one) }
             answer.all = Self.line(all, isRest: false)
             answer.active = active
+            if query.kind == .sharing, let round = keyWatch.round {
+                answer.keysRead = round.ended
+                answer.keys = Self.keys(round, query.filters)
+            }
         } catch TelemetryFileError.tooMuch {
             throw ServerError(
                 .limitExceeded, "Telemetry has too many rows for one answer.",
@@ -90,13 +95,16 @@ struct TelemetryController: Sendable {
     /// - Throws: `invalidArguments`.
     static func kind(_ word: String) throws(ServerError) -> TelemetryKey.Kind {
         guard let kind = kinds[word] else {
-            throw invalid("There is no telemetry of that kind.", "Use request, item or notification.")
+            throw invalid(
+                "There is no telemetry of that kind.",
+                "Use \(kinds.keys.filter { !$0.isEmpty }.sorted().joined(separator: ", ")).")
         }
         return kind
     }
 
     private static let kinds: [String: TelemetryKey.Kind] = [
-        "": .request, "request": .request, "item": .item, "notification": .notification,
+        "": .request, "request": .request, "item": .item, "notification": .notification, "sharing": .sharing,
+        "stream": .stream, "coalesced": .coalesced,
     ]
 
     private static func invalid(_ reason: String, _ remedy: String) -> ServerError {
@@ -144,6 +152,19 @@ struct TelemetryController: Sendable {
             $0.latency99 = quantile(0.99, sum.latency)
             ($0.bytesIn50, $0.bytesIn95) = (quantile(0.5, sum.sizesIn), quantile(0.95, sum.sizesIn))
             ($0.bytesOut50, $0.bytesOut95) = (quantile(0.5, sum.sizesOut), quantile(0.95, sum.sizesOut))
+        }
+    }
+
+    /// By container and environment.
+    private static func keys(
+        _ round: KeyWatch.Round, _ filters: [TelemetryDimension: String]
+    ) -> [Sealkit_V1_TelemetryKeys] {
+        round.lines(filters).map { place, sums in
+            .with {
+                ($0.container, $0.environment) = (place.container, place.environment)
+                ($0.scopes, $0.due, $0.dueSince) = (UInt64(sums.scopes), UInt64(sums.due), sums.dueSince / 1_000_000)
+                ($0.outdated, $0.behind, $0.unread) = (UInt64(sums.outdated), sums.behind, UInt64(sums.unread))
+            }
         }
     }
 

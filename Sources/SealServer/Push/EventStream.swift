@@ -24,7 +24,8 @@ struct EventStream {
 
     private enum Look: Sendable {
         case ended
-        case entries([NotificationFeed.Entry], NotificationFeed.Place)
+        /// - Parameter coalesced: changes up to the last one, which are told together with later ones.
+        case entries([NotificationFeed.Entry], NotificationFeed.Place, coalesced: Int)
     }
 
     /// Writes until the stream is closed, its session ends, or its reader goes.
@@ -84,25 +85,31 @@ struct EventStream {
                 try ServerSentEvent.write(.end, id: nil, failure, to: &buffer)
                 try await flush(&buffer, to: &writer)
                 return true
-            case .entries(_, let place) where place.floor > position:
+            case .entries(_, let place, _) where place.floor > position:
                 try reset(at: place.last, &buffer)
                 position = place.last
                 try await flush(&buffer, to: &writer)
-            case .entries(let entries, let place) where entries.isEmpty:
+            case .entries(let entries, let place, _) where entries.isEmpty:
                 // What lies between was this device's own.
                 position = place.last
                 return false
-            case .entries(let entries, _):
+            case .entries(let entries, _, let coalesced):
                 for entry in entries {
                     try ServerSentEvent.write(
                         .notification, id: entry.completesNumber ? entry.number : nil, entry.message, to: &buffer)
                     position = entry.number
                 }
                 try await flush(&buffer, to: &writer)
-                telemetry?.note(
-                    .notification("stream", container: container, environment: environment.name), count: entries.count)
+                note(entries.count, coalesced: coalesced)
             }
         }
+    }
+
+    private func note(_ count: Int, coalesced: Int) {
+        streams.tells(count, coalesced: coalesced)
+        let place = TelemetryPlace(container: container, environment: environment.name)
+        telemetry?.note(.event(.notification, "stream", in: place), count: count)
+        telemetry?.note(.event(.coalesced, "stream", in: place), count: coalesced)
     }
 
     private func look(after position: Int64) async throws -> Look {
@@ -110,8 +117,12 @@ struct EventStream {
         return try await transactions.read { connection in
             guard try Sessions.isInForce(session, now: now, in: connection) else { return .ended }
             let place = try NotificationFeed.place(of: caller.id, in: connection)
-            guard place.last > position, place.floor <= position else { return .entries([], place) }
-            return .entries(try NotificationFeed.page(of: caller, environment, after: position, in: connection), place)
+            guard place.last > position, place.floor <= position else { return .entries([], place, coalesced: 0) }
+            let entries = try NotificationFeed.page(of: caller, environment, after: position, in: connection)
+            let coalesced = try entries.last.map {
+                try NotificationFeed.countCoalesced(of: caller.id, after: position, through: $0.number, in: connection)
+            }
+            return .entries(entries, place, coalesced: coalesced ?? 0)
         }
     }
 

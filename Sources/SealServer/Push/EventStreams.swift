@@ -22,6 +22,7 @@ final class EventStreams: Sendable {
     private struct Entry {
         let viewer: Int64
         let account: Int64
+        let place: TelemetryPlace
         let signals: AsyncStream<Signal>.Continuation
         let channel: any Channel
         /// Since when one write has been waiting for the reader.
@@ -48,12 +49,20 @@ final class EventStreams: Sendable {
     static let patience: Duration = .seconds(60)
 
     var count: Int { state.withLock(\.entries.count) }
+    /// How many are open where.
+    var counts: [TelemetryPlace: Int] {
+        state.withLock { $0.entries.values.reduce(into: [:]) { $0[$1.place, default: 0] += 1 } }
+    }
     /// Those whose reader has not taken what was written last.
     var waitingCount: Int { state.withLock { $0.entries.values.count { $0.isWritingSince != nil } } }
 
     /// - Throws: `requestRateLimited` with too many open; `serviceUnavailable` at shutdown.
-    /// - Parameter limit: how many the account may have.
-    func open(viewer: Int64, account: Int64, channel: any Channel, limit: Int) throws(ServerError) -> Opened {
+    /// - Parameters:
+    ///   - place: that it tells of.
+    ///   - limit: how many the account may have.
+    func open(
+        viewer: Int64, account: Int64, in place: TelemetryPlace, channel: any Channel, limit: Int
+    ) throws(ServerError) -> Opened {
         let (signals, continuation) = AsyncStream<Signal>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let outcome: Result<UInt64, ServerError> = state.withLock { state in
             guard !state.isClosed else {
@@ -71,7 +80,8 @@ final class EventStreams: Sendable {
                         retryAfter: 30))
             }
             state.next += 1
-            state.entries[state.next] = Entry(viewer: viewer, account: account, signals: continuation, channel: channel)
+            state.entries[state.next] = Entry(
+                viewer: viewer, account: account, place: place, signals: continuation, channel: channel)
             state.byViewer[viewer, default: []].insert(state.next)
             state.byAccount[account, default: []].insert(state.next)
             return .success(state.next)
@@ -111,6 +121,12 @@ final class EventStreams: Sendable {
 
     /// Anything may have happened.
     func wakeAll() { signal(.look) { Set($0.entries.keys) } }
+
+    /// So many notifications were written to one, and so many changes told together with later ones.
+    func tells(_ sent: Int, coalesced: Int) {
+        metrics.count(.notifications, "stream", "sent", by: sent)
+        if coalesced > 0 { metrics.count(.notifications, "stream", "coalesced", by: coalesced) }
+    }
 
     private func signal(_ signal: Signal, _ ids: (State) -> Set<UInt64>) {
         let found = state.withLock { state in ids(state).compactMap { state.entries[$0]?.signals } }

@@ -22,7 +22,8 @@ struct NotificationsController: Sendable {
         let lastEventID = try Self.lastEventID(call.request)
         let caller = try await transactions.read { try Caller(session, container: container, in: $0) }
         let opened = try streams.open(
-            viewer: caller.id, account: caller.accountID, channel: call.context.channel,
+            viewer: caller.id, account: caller.accountID,
+            in: TelemetryPlace(container: container, environment: environment.name), channel: call.context.channel,
             limit: rates.limits.streamsPerAccount)
         let stream = EventStream(
             transactions: transactions, streams: streams, clock: clock, session: session, caller: caller,

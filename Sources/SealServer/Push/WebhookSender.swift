@@ -230,11 +230,11 @@ final class WebhookSender: Sendable {
 
     private func count(_ entries: [NotificationFeed.Entry], refused: Bool) {
         guard let first = entries.first?.message else { return }
+        metrics.count(.notifications, "webhook", refused ? "refused" : "sent", by: entries.count)
         // All are of one subscription.
+        let place = TelemetryPlace(container: first.container, environment: first.environment)
         telemetry?.note(
-            .notification(
-                "webhook", container: first.container, environment: first.environment, code: refused ? "refused" : ""),
-            count: entries.count)
+            .event(.notification, "webhook", in: place, code: refused ? "refused" : ""), count: entries.count)
     }
 
     /// Whether the receiver took it. What it answers beside its status does not count.

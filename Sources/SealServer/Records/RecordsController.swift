@@ -15,6 +15,8 @@ struct RecordsController: Sendable {
         router.on(Endpoints.records.modify, as: SaveMessage.self) { message, call in
             let answer = try await modification.run(message, by: call.session, call.path) { codes in
                 for code in codes { call.context.note.refuses(code.rawValue) }
+            } shared: {
+                call.context.note.noteSharing($0)
             }
             return WrittenMessage(answer)
         }

@@ -65,11 +65,13 @@ struct RostersController: Sendable {
         let append = try RosterAppend(message, container: path.container, hasher: addresses)
         let now = clock()
         let counted = CountedCall(rates)
-        return try await transactions.write(as: session, at: .everything) { connection in
+        let (response, news) = try await transactions.write(as: session, at: .everything) { connection in
             try append.answer(
                 message, operation, by: session, path, rosters, counts(counted.run(in: connection)), now: now,
                 in: connection)
         }
+        call.context.note.noteSharing(news)
+        return response
     }
 
     private func links(

@@ -52,8 +52,10 @@ struct ShareController: Sendable {
     ) async throws -> Sealkit_V1_AcceptShareResponse {
         let acceptance = try ShareAcceptance(message)
         let now = clock()
-        return try await transactions.write(as: call.session, at: .everything) { connection in
+        let (response, news) = try await transactions.write(as: call.session, at: .everything) { connection in
             try acceptance.run(by: call.session, rosters, tokenVerifier, quotas, now: now, in: connection)
         }
+        if let news { call.context.note.noteSharing(news) }
+        return response
     }
 }

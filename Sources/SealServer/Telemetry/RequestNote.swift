@@ -1,3 +1,4 @@
+import SealService
 import Synchronization
 
 /// What telemetry learns of a request on its way through the server: one object, since the request's context is copied
@@ -7,13 +8,15 @@ final class RequestNote: Sendable {
     private let person = Atomic<Bool>(false)
     private let received = Atomic<Int>(0)
     private let preflight = Atomic<Bool>(false)
-    private let refused = Mutex(Refusals())
+    private let told = Mutex(Outcome())
 
-    struct Refusals {
+    struct Outcome {
         /// What the request was refused with; empty where it was not.
         var code = ""
         /// Of items, in an answer that is none itself.
         var items: [String: Int] = [:]
+        /// What it has done to rosters.
+        var news: SharingNews?
     }
 
     /// Its session or server-to-server key was found good.
@@ -27,10 +30,13 @@ final class RequestNote: Sendable {
     func took(_ bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
 
     /// Items that were refused in an answer that is none itself.
-    func refuses(_ code: String) { refused.withLock { $0.items[code, default: 0] += 1 } }
+    func refuses(_ code: String) { told.withLock { $0.items[code, default: 0] += 1 } }
+
+    /// It was done, and will not be taken back.
+    func noteSharing(_ news: SharingNews) { if !news.isEmpty { told.withLock { $0.news = news } } }
 
     /// The whole of it was refused.
-    func noteRefusal(_ code: String) { refused.withLock { $0.code = code } }
+    func noteRefusal(_ code: String) { told.withLock { $0.code = code } }
 
     /// A browser asks before a page's call.
     func notePreflight() { preflight.store(true, ordering: .relaxed) }
@@ -41,5 +47,5 @@ final class RequestNote: Sendable {
     var isPerson: Bool { person.load(ordering: .relaxed) }
     var bytesReceived: Int { received.load(ordering: .relaxed) }
     var isPreflight: Bool { preflight.load(ordering: .relaxed) }
-    var refusals: Refusals { refused.withLock { $0 } }
+    var outcome: Outcome { told.withLock { $0 } }
 }

@@ -121,12 +121,13 @@ final class TelemetryRecorder: Sendable {
 }
 
 extension TelemetryKey {
-    /// What was told to somebody.
-    /// - Parameter way: `stream` or `webhook`.
-    static func notification(_ way: String, container: String, environment: String, code: String = "") -> Self {
+    /// What is no request: was told to somebody, done with a share, or is open.
+    static func event(
+        _ kind: Kind, _ word: String, in place: TelemetryPlace, client: String = "", code: String = ""
+    ) -> Self {
         TelemetryKey(
-            kind: .notification, operation: way, container: container, environment: environment, database: "",
-            client: "", group: "", code: code)
+            kind: kind, operation: word, container: place.container, environment: place.environment, database: "",
+            client: client, group: "", code: code)
     }
 }
 

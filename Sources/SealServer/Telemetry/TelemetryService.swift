@@ -1,8 +1,11 @@
 import ServiceLifecycle
 
-/// Writes telemetry once a minute, in the first second of the next, and once more at the end.
+/// Writes telemetry once a minute, in the first second of the next, and once more at the end; and counts then what is
+/// open.
 struct TelemetryService: Service {
     let telemetry: Telemetry
+    /// Counts what is open.
+    let sample: @Sendable () -> Void
     /// Microseconds since 1970.
     let clock: @Sendable () -> Int64
 
@@ -14,6 +17,7 @@ struct TelemetryService: Service {
                 let left = Self.minute - clock() % Self.minute
                 do { try await Task.sleep(for: .microseconds(left + 500_000)) } catch { return }
                 await telemetry.flush()
+                sample()
             }
         }
     }

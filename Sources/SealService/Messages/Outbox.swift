@@ -19,6 +19,7 @@ package final class Outbox: Sendable {
     private let waits: [Duration]
     private let capacity: Int
     private let metrics: ServerMetrics
+    private let settled: @Sendable (_ container: String, _ isSent: Bool) -> Void
     /// Whether messages go out, by kind.
     package let states: MessengerStates
 
@@ -37,11 +38,15 @@ package final class Outbox: Sendable {
     /// How long a stopping server waits for what is being sent.
     private static let patience: Duration = .seconds(5)
 
+    /// - Parameter settled: is told of each message that was sent or given up, and of which container it was; empty
+    ///   for one that another process had stored.
     package init(
         messengers: [Address.Kind: any Messenger], key: SecretBytes, sender: Int64, database: any SQLDatabase,
         origin: ServerOrigin, clock: @escaping @Sendable () -> Int64, logger: Logger,
-        waits: [Duration] = defaultWaits, capacity: Int = 2_000, metrics: ServerMetrics = .off
+        waits: [Duration] = defaultWaits, capacity: Int = 2_000, metrics: ServerMetrics = .off,
+        settled: @escaping @Sendable (_ container: String, _ isSent: Bool) -> Void = { _, _ in }
     ) {
+        self.settled = settled
         self.messengers = messengers
         self.rows = OutgoingMessages(key: key, sender: sender, kinds: Set(messengers.keys))
         self.database = database
@@ -160,6 +165,7 @@ package final class Outbox: Sendable {
                 try await messenger.send(message)
                 states.sent(waiting.kind)
                 metrics.count(.messages, "\(waiting.kind)", "sent")
+                settled(waiting.container, true)
                 return await store { try $0.delete(waiting.id, in: $1) }
             } catch is CancellationError {
                 return
@@ -186,6 +192,7 @@ package final class Outbox: Sendable {
                     ])
                 guard willRetry else {
                     metrics.count(.messages, "\(waiting.kind)", "given-up")
+                    settled(waiting.container, false)
                     await store { try $0.delete(waiting.id, in: $1) }
                     if isToBeTried { await tryOut(waiting.kind, messenger) }
                     return
@@ -196,6 +203,7 @@ package final class Outbox: Sendable {
             }
         }
         metrics.count(.messages, "\(waiting.kind)", "given-up")
+        settled(waiting.container, false)
         logger.warning("a message was given up: its code is of no use any more")
         await store { try $0.delete(waiting.id, in: $1) }
     }

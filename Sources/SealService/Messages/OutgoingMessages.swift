@@ -10,8 +10,13 @@ package struct WaitingMessage: Sendable {
     package var attempts: Int
     /// When its code is of no use any more.
     package let expires: Int64
+    /// What the code is for; empty where another process has stored it, for the row does not say it.
+    package let container: String
 
-    package init(id: ID16, kind: Address.Kind, message: CodeMessage, attempts: Int, expires: Int64) {
+    package init(
+        id: ID16, kind: Address.Kind, message: CodeMessage, attempts: Int, expires: Int64, container: String = ""
+    ) {
+        self.container = container
         self.id = id
         self.kind = kind
         self.message = message

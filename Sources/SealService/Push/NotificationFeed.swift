@@ -57,6 +57,18 @@ package enum NotificationFeed {
         return try page(where: condition, values, in: connection)
     }
 
+    /// Numbers of which nothing is left, after one and up to another: later changes have taken the place of what they
+    /// told.
+    package static func countCoalesced(
+        of owner: Int64, after number: Int64, through last: Int64, in connection: any SQLConnection
+    ) throws -> Int {
+        let left = try connection.first(
+            "SELECT COUNT(DISTINCT number) AS count FROM notification WHERE owner = $1 AND number > $2 AND number <= $3",
+            [.integer(owner), .integer(number), .integer(last)]
+        ) { try $0.int64("count") }
+        return max(0, Int(clamping: last - number - (left ?? 0)))
+    }
+
     /// What a webhook has not received; it is no device, so no change is its own.
     package static func page(of webhook: WebhookRow, in connection: any SQLConnection) throws -> [Entry] {
         try page(

@@ -1,3 +1,4 @@
+import SealPrimitives
 package import SealStatements
 package import SealStorage
 package import SealWire
@@ -55,6 +56,29 @@ package enum StaleRecords {
         if counting { writer.number(2, UInt64(try self.count(of: scope, before: opened, in: connection))) }
         writer.blob(3, try scope.scopeHead.serializedBytes())
         return writer.bytes
+    }
+
+    /// The epoch of the record that was written longest ago, of those before a place in the feed; nil where there is
+    /// none, or where only deletions are among the first so many.
+    package static func oldestEpoch(
+        of scope: ScopeRow, before opened: Int64, atMost limit: Int, in connection: any SQLConnection
+    ) throws -> UInt32? {
+        var oldest: UInt32?
+        try connection.stream(
+            """
+
+            SELECT statement, deleted FROM record WHERE owner = $1 AND zone = $2 AND \(isIn(scope.number))
+                AND position > 0 AND position < $4 ORDER BY position LIMIT $5
+            """, scope.key + [.integer(opened), .integer(Int64(limit))]
+        ) { row in
+            guard try !row.bool("deleted") else { return true }
+            let bytes = try row.bytes("statement")
+            oldest = try ServerError.checking("A stored record") { () throws(SealError) in
+                try Statement(canonicalBytes: bytes).epoch
+            }
+            return false
+        }
+        return oldest
     }
 
     private static func count(of scope: ScopeRow, before opened: Int64, in connection: any SQLConnection) throws

@@ -9,14 +9,16 @@ extension RosterAppend {
     ///   - message: that the entry came in.
     ///   - operation: the request's.
     ///   - counts: what it may take.
+    /// - Returns: the answer, and what was done; nothing for one that is repeated.
     package func answer(
         _ message: Sealkit_V1_AppendRosterRequest, _ operation: RepeatableOperation, by session: Session,
         _ path: DatabasePath, _ rosters: RosterCache, _ counts: RosterCounts, now: Int64,
         in connection: any SQLConnection
-    ) throws -> Sealkit_V1_AppendRosterResponse {
+    ) throws -> (response: Sealkit_V1_AppendRosterResponse, news: SharingNews) {
         let caller = try Caller(session, container: path.container, in: connection)
+        var news = SharingNews(container: path.container, environment: path.environment)
         if let answer = try operation.answer(of: caller.accountID, in: connection) {
-            return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
+            return (try Sealkit_V1_AppendRosterResponse(serializedBytes: answer), news)
         }
         let scope = try Shares.scope(message.shareRecordName, in: message.zone, to: caller, path, in: connection)
         let stored = try run(
@@ -35,6 +37,7 @@ extension RosterAppend {
         response.position = UInt64(stored.zone.position)
         response.scope = stored.scopeHead
         try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
-        return response
+        news.add(entry)
+        return (response, news)
     }
 }

@@ -38,6 +38,26 @@ package enum RosterLog {
         }
     }
 
+    /// The newest entries, so many at most and newest first, until `body` returns false.
+    package static func newest(
+        _ limit: Int, of scope: ScopeRow, in connection: any SQLConnection,
+        _ body: (RosterEntry, _ position: Int64) throws -> Bool
+    ) throws {
+        try connection.stream(
+            """
+
+            SELECT entry, position FROM roster_entry WHERE owner = $1 AND zone = $2 AND share = $3
+            ORDER BY sequence DESC LIMIT $4
+            """, scope.key + [.integer(Int64(limit))]
+        ) { row in
+            let bytes = try row.bytes("entry")
+            let entry = try ServerError.checking("A stored entry") { () throws(SealError) in
+                try RosterEntry(canonicalBytes: bytes, container: scope.zone.container)
+            }
+            return try body(entry, try row.int64("position"))
+        }
+    }
+
     /// An entry's place in the zone's feed.
     package static func position(
         of sequence: UInt64, in scope: ScopeRow, _ connection: any SQLConnection

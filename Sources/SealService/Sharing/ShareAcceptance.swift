@@ -20,12 +20,13 @@ package struct ShareAcceptance: Sendable {
 
     /// - Throws: `unknownItem`, `participantMayNeedVerification`, `permissionFailure`; `invalidArguments` for a
     ///   participant; what the rules and the quotas refuse.
+    /// - Returns: the answer, and what was done; nil for one that is repeated.
     package func run(
         by session: Session, _ rosters: RosterCache, _ verifier: TokenVerifier, _ quotas: Quotas, now: Int64,
         in connection: any SQLConnection
-    ) throws -> Sealkit_V1_AcceptShareResponse {
+    ) throws -> (response: Sealkit_V1_AcceptShareResponse, news: SharingNews?) {
         if let answer = try operation.answer(of: session.accountID, in: connection) {
-            return try Sealkit_V1_AcceptShareResponse(serializedBytes: answer)
+            return (try Sealkit_V1_AcceptShareResponse(serializedBytes: answer), nil)
         }
         guard let link = try StoredLinks.find(message.routingID, in: connection) else { throw Seat.unknown }
         let (scope, container) = (link.scope, link.scope.zone.container)
@@ -67,7 +68,9 @@ package struct ShareAcceptance: Sendable {
         response.position = UInt64(stored.zone.position)
         response.scope = stored.scopeHead
         try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
-        return response
+        var news = SharingNews(container: container, environment: scope.zone.environment)
+        news.acceptances = 1
+        return (response, news)
     }
 
     private static func check(

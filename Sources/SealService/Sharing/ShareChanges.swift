@@ -13,6 +13,14 @@ package struct ShareChanges: Sendable {
 
     var isEmpty: Bool { openings.isEmpty && endings.isEmpty }
 
+    /// What is to be counted of it; nil for nothing.
+    func news(in path: DatabasePath) -> SharingNews? {
+        guard !openings.isEmpty else { return nil }
+        var news = SharingNews(container: path.container, environment: path.environment)
+        for entry in openings.compactMap(\.following?.entry) { news.add(entry) }
+        return news
+    }
+
     /// None.
     init() {}
 

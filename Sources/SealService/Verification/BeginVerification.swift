@@ -58,7 +58,7 @@ package struct BeginVerification: Sendable {
             id: try ID16(randomBytes(ID16.byteCount)), kind: address.kind,
             // Sent to as typed: folding case is for comparing only.
             message: CodeMessage(recipient: message.address, code: code, language: language), attempts: 0,
-            expires: expires)
+            expires: expires, container: container)
         let blocked = try await transactions.write(as: session, at: .everything) {
             [limits, outbox] connection -> [SendingLimits.Subject: Int64] in
             let identity = try Identities.idAndName(account: session.accountID, container: container, in: connection)

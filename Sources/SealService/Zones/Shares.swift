@@ -130,6 +130,19 @@ package enum Shares {
             zone, share: share, .init(sequence: 0, head: roster.head, participants: 0, isClosed: false))
     }
 
+    /// Of all zones, by their keys: those after one, closed ones included.
+    package static func all(
+        after key: (owner: Int64, zone: Int64, share: Int64), limit: Int, in connection: any SQLConnection
+    ) throws -> [ScopeRow] {
+        try connection.rows(
+            """
+
+            SELECT \(ZoneRow.columns), \(columns) FROM share s JOIN zone z ON z.owner = s.owner AND z.zone = s.zone
+            WHERE (s.owner, s.zone, s.share) > ($1, $2, $3) ORDER BY s.owner, s.zone, s.share LIMIT $4
+            """, [.integer(key.owner), .integer(key.zone), .integer(key.share), .integer(Int64(limit))]
+        ) { try ScopeRow(of: try ZoneRow($0), $0) }
+    }
+
     private static func rows(
         _ zone: ZoneRow, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
     ) throws -> [ScopeRow] {

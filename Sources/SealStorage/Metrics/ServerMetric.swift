@@ -35,6 +35,13 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     case webhooks = "sealkit_webhook_deliveries_total"
     case streamsOpened = "sealkit_streams_opened_total"
     case streams = "sealkit_streams_open"
+    case notifications = "sealkit_notifications_total"
+
+    case sharing = "sealkit_sharing_total"
+    case keysDue = "sealkit_keys_due"
+    case keysDueSeconds = "sealkit_keys_due_seconds"
+    case keysOutdated = "sealkit_keys_outdated"
+    case keysBehind = "sealkit_keys_behind"
 
     case alertsFiring = "sealkit_alerts_firing"
     case alertMessages = "sealkit_alert_messages_total"
@@ -53,13 +60,13 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     package var kind: Kind {
         switch self {
         case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened, .alertMessages,
-            .operatorActions, .commits, .triesAgain, .connects:
+            .operatorActions, .commits, .triesAgain, .connects, .notifications, .sharing:
             .counter
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
         case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
             .messagesWaiting, .streams, .alertsFiring, .dataFreeBytes, .certificateExpires, .residentBytes,
             .heapUsed, .heapKept, .databaseMemory, .readConnections, .readsRunning, .readsWaiting, .servers, .standbys,
-            .replicationBytes, .replicationSeconds:
+            .replicationBytes, .replicationSeconds, .keysDue, .keysDueSeconds, .keysOutdated, .keysBehind:
             .gauge
         }
     }
@@ -78,6 +85,8 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .jobSeconds, .jobsRunning, .jobLastDone: ["job"]
         case .messages: ["kind", "outcome"]
         case .webhooks: ["outcome"]
+        case .notifications: ["way", "outcome"]
+        case .sharing: ["event"]
         case .alertMessages: ["way", "outcome"]
         case .operatorActions: ["action"]
         default: []
@@ -121,6 +130,16 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .webhooks: "Deliveries to webhooks, by what became of them: taken, refused or given-up."
         case .streamsOpened: "Event streams that were opened."
         case .streams: "Event streams that are open."
+        case .notifications:
+            "Notifications, by way (stream or webhook) and outcome: sent, coalesced (told together with a later one) or refused."
+        case .sharing:
+            "What was done with shares: invitation, acceptance-app, acceptance-page (in a browser) or rotation (a new key)."
+        case .keysDue: "Zones and shares in which a new key is due, as of the last round."
+        case .keysDueSeconds:
+            "For how long the oldest of them has been due, by the clock of whoever left or changed keys."
+        case .keysOutdated: "Zones and shares with a record under an older key than their newest, as of the last round."
+        case .keysBehind:
+            "By how many keys the oldest one in use is behind the newest of its zone or share: the most of any."
         case .alertsFiring: "Alerts that fire at present."
         case .alertMessages:
             "Messages of alerts, by way and what became of an attempt to send them: taken, refused or given-up."

@@ -7,10 +7,16 @@ package struct TelemetryKey: Hashable, Sendable {
         case item = 1
         /// What was told to devices and webhooks.
         case notification = 2
+        /// What people do with shares: invitations, acceptances, codes, new keys.
+        case sharing = 3
+        /// Event streams that are open: each once a minute.
+        case stream = 4
+        /// Changes that a stream was told of together with a later one.
+        case coalesced = 5
     }
 
     package var kind: Kind
-    /// An endpoint's name; of notifications how they went: `stream` or `webhook`.
+    /// An endpoint's name; of notifications how they went: `stream` or `webhook`; of sharing what was done.
     package var operation: String
     package var container: String
     /// `development` or `production`.

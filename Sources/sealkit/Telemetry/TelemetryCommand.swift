@@ -15,6 +15,8 @@ struct TelemetryCommand: AdministeringCommand {
               sealkit telemetry --last 7d --by code --container org.example.notes --data /var/lib/sealkit
               sealkit telemetry --by group --group "launch sync" --csv --data /var/lib/sealkit
               sealkit telemetry --of notifications --last 60m --json --data /var/lib/sealkit
+              sealkit telemetry --of sharing --operation acceptance --by client --data /var/lib/sealkit
+              sealkit telemetry --of keys --data /var/lib/sealkit
             """)
 
     @OptionGroup var time: TimeOptions
@@ -22,7 +24,12 @@ struct TelemetryCommand: AdministeringCommand {
     @Option(help: "minute, hour or day. Default: what suits the time.")
     var step: TelemetryStep?
 
-    @Option(help: "requests, items (records refused in a request that was answered) or notifications.")
+    @Option(
+        help: """
+            requests, items (records refused in a request that was answered), notifications, coalesced (changes that \
+            were told together with a later one), streams (open, each once a minute), sharing (invitations, \
+            acceptances, codes, new keys) or keys (how those of zones and shares stand).
+            """)
     var of: TelemetryKind = .requests
 
     @Option(help: "A line for each operation, container, environment, database, client, group or code.")
@@ -47,7 +54,9 @@ struct TelemetryCommand: AdministeringCommand {
         let telemetry = try await server.telemetry(
             from: time.beginning(usual: .day), until: time.end, step: step?.step, of: of.kind, by: by,
             filters: requests.filters, limit: limit)
-        if csv {
+        if of == .keys {
+            try show(telemetry)
+        } else if csv {
             for line in TelemetryText.csv(telemetry, by: by.rawValue) { try Output.standardOutput(line) }
         } else if options.json {
             for line in TelemetryText.json(telemetry) { try output.result("", json: line) }
@@ -63,6 +72,25 @@ struct TelemetryCommand: AdministeringCommand {
         if telemetry.lost > 0 {
             output.note("\(telemetry.lost) requests were counted and lost before they could be written")
         }
+    }
+}
+
+extension TelemetryCommand {
+    /// How keys stand: of no time but now.
+    private func show(_ telemetry: ServerOperator.Telemetry) throws {
+        if csv {
+            for line in KeysText.csv(telemetry.keys) { try Output.standardOutput(line) }
+        } else {
+            for keys in telemetry.keys {
+                try output.result(KeysText.line(keys), bare: "\(keys.due)", json: KeysText.json(keys))
+            }
+        }
+        guard telemetry.state != .off else { return }
+        guard let read = telemetry.keysRead else {
+            return output.note(
+                "the server has not looked at all zones yet: that takes a minute, or more with many zones")
+        }
+        output.note("as of \(Timestamp.shown(read))")
     }
 }
 
@@ -97,13 +125,16 @@ enum TelemetryStep: String, ExpressibleByArgument, CaseIterable {
 }
 
 enum TelemetryKind: String, ExpressibleByArgument, CaseIterable {
-    case requests, items, notifications
+    case requests, items, notifications, coalesced, streams, sharing, keys
 
     var kind: ServerOperator.Telemetry.Kind {
         switch self {
         case .requests: .requests
         case .items: .items
         case .notifications: .notifications
+        case .coalesced: .coalesced
+        case .streams: .streams
+        case .sharing, .keys: .sharing
         }
     }
 }

@@ -62,7 +62,9 @@ extension LimitProbe {
             let (streams, channel) = (EventStreams(), NIOAsyncTestingChannel())
             return try await code {
                 for index in 0..<amount {
-                    _ = try streams.open(viewer: Int64(index), account: Int64(index), channel: channel, limit: 1)
+                    _ = try streams.open(
+                        viewer: Int64(index), account: Int64(index),
+                        in: TelemetryPlace(container: "", environment: ""), channel: channel, limit: 1)
                 }
             }
         },

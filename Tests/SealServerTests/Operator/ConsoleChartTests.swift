@@ -32,6 +32,11 @@ import Testing
 
     private static func sum(_ numbers: [String]?) -> Int { (numbers ?? []).reduce(0) { $0 + (Int($1) ?? 0) } }
 
+    /// Of how many a chart's paces are.
+    private static func total(_ paces: [String]?, over seconds: Double = 60) -> Int {
+        Int(((paces ?? []).reduce(0) { $0 + (Double($1) ?? .nan) } * seconds).rounded())
+    }
+
     /// - Parameter minutes: how many requests there were of which, by the beginnings of minutes.
     private static func counted(
         _ minutes: [Int64: [TelemetryKey: Int]], by: SealStorage.TelemetryDimension, bytes: Int64 = 2
@@ -69,12 +74,15 @@ import Testing
         func at(_ title: String, _ offset: Int = 0) throws -> [String: String] {
             try Self.numbers(of: title, in: html).mapValues { $0[index + offset] }
         }
-        let requests = "Requests a minute by operation"
+        let requests = "Requests a second by operation"
         #expect(
             try at(requests)
-                == ["op0": "8", "op1": "7", "op2": "6", "op3": "5", "op4": "4", "(the rest)": "6"])
-        #expect(try at(requests, 1)["op0"] == "6")
-        #expect(try Self.numbers(of: requests, in: html).values.reduce(0) { $0 + Self.sum($1) } == 42)
+                == [
+                    "op0": "0.133", "op1": "0.117", "op2": "0.1", "op3": "0.0833", "op4": "0.0667",
+                    "(the rest)": "0.1",
+                ])
+        #expect(try at(requests, 1)["op0"] == "0.1")
+        #expect(try Self.numbers(of: requests, in: html).values.reduce(0) { $0 + Self.total($1) } == 42)
         #expect(try Self.figure(requests, in: html).matches(of: #/<polygon /#).count == 6)
         #expect(try at("Failures a minute") == ["the client&#39;s": "0", "the server&#39;s": "0"])
         #expect(try at("Failures a minute", 1) == ["the client&#39;s": "3", "the server&#39;s": "3"])
@@ -172,22 +180,22 @@ import Testing
                 return answer.body
             }
             let codes = try await page("hours=3&by=code&operation=records%2Flookup")
-            let found = try Self.numbers(of: "Requests a minute by code", in: codes)
-            #expect(found.mapValues(Self.sum) == ["(none)": 11, "zoneNotFound": 4])
+            let found = try Self.numbers(of: "Requests a second by code", in: codes)
+            #expect(found.mapValues { Self.total($0) } == ["(none)": 11, "zoneNotFound": 4])
             let failures = try Self.numbers(of: "Failures a minute", in: codes)
             #expect(failures.mapValues(Self.sum) == ["the client&#39;s": 4, "the server&#39;s": 0])
             #expect(codes.contains(HTML.escape(try #require(ErrorGuide.built["zoneNotFound"]).remedy)))
             // The hour by itself, by the link at its numbers.
             let all = try await page("by=operation")
-            let hour = try Self.numbers(of: "Requests an hour by operation", in: all)
-            #expect(hour["records/lookup"]?.last == "15")
+            let hour = try Self.numbers(of: "Requests a second by operation", in: all)
+            #expect(hour["records/lookup"]?.last == "0.00417")
             let accounts = try Self.numbers(of: "Accounts a day", in: all)
             #expect(accounts.mapValues(Self.sum) == ["active": 2, "new": 2])
-            let links = try Self.figure("Requests an hour by operation", in: all).matches(
+            let links = try Self.figure("Requests a second by operation", in: all).matches(
                 of: #/<a href="\/telemetry\?(from=[^"]*)">/#)
             let newest = String(try #require(links.first).1).replacing("&amp;", with: "&")
-            let zoomed = try Self.numbers(of: "Requests a minute by operation", in: try await page(newest))
-            #expect(Self.sum(zoomed["records/lookup"]) == 15)
+            let zoomed = try Self.numbers(of: "Requests a second by operation", in: try await page(newest))
+            #expect(Self.total(zoomed["records/lookup"]) == 15)
             #expect(zoomed["records/lookup"]?.count == 60)
             #expect(zoomed["records/modify"] == nil)
             // Accounts are no container's.
@@ -200,8 +208,51 @@ import Testing
             #expect(try await page("kind=notification").contains("<figcaption>Notifications an hour by operation<"))
             #expect(try await browser.get("/telemetry?kind=x").status == 400)
             let overview = try Self.numbers(
-                of: "Requests an hour by container", in: try await browser.get("/").body)
-            #expect(overview[TestClient.container]?.last == "15")
+                of: "Requests a second by container", in: try await browser.get("/").body)
+            #expect(overview[TestClient.container]?.last == "0.00417")
+        }
+    }
+
+    @Test func notificationsAndSharesHaveChartsOfTheirOwn() async throws {
+        let clock = TestClock()
+        clock.set(clock.now - clock.now % 86_400_000_000 + 6 * 3_600_000_000 + 600_000_000)
+        try await RunningServer.with(clock: clock, hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let recorder = try #require(server.services.telemetry.recorder)
+            let place = TelemetryPlace(container: TestClient.container, environment: "production")
+            for (key, count) in [
+                (TelemetryKey.event(.sharing, "acceptance", in: place, client: "web/0.1.0 browser"), 3),
+                (.event(.sharing, "acceptance", in: place, client: "swift/0.1.0 linux"), 1),
+                (.event(.sharing, "acceptance", in: place), 1), (.event(.sharing, "invitation", in: place), 7),
+                (.event(.notification, "stream", in: place), 10), (.event(.notification, "webhook", in: place), 4),
+                (.event(.notification, "webhook", in: place, code: "refused"), 2),
+                (.event(.coalesced, "stream", in: place), 6), (.event(.stream, "open", in: place), 5),
+            ] { recorder.note(key, count: count) }
+            let browser = try await ConsoleBrowser.signedIn(server)
+            func page(_ query: String) async throws -> String { try await browser.get("/telemetry?" + query).body }
+            func sums(_ title: String, _ html: String) throws -> [String: Int] {
+                try Self.numbers(of: title, in: html).mapValues(Self.sum)
+            }
+            let shares = try await page("hours=3&kind=sharing")
+            #expect(try sums("Sharing a minute by operation", shares) == ["acceptance": 5, "invitation": 7])
+            #expect(try sums("Acceptances a minute by way", shares) == ["in an app": 2, "in a browser": 3])
+            #expect(shares.contains("has not been round all zones yet"))
+            await server.services.keyWatch.look()
+            #expect(try await page("hours=3&kind=sharing").contains("<h2>Keys</h2>"))
+            let elsewhere = try await page("hours=3&kind=sharing&container=org.example.none")
+            #expect(elsewhere.contains("There is none."))
+            let told = try await page("hours=3&kind=notification")
+            #expect(
+                try sums("Notifications a minute, sent, coalesced and refused", told)
+                    == ["sent": 14, "coalesced": 6, "refused by webhooks": 2])
+            #expect(try sums("Open streams at once by container", told) == [TestClient.container: 5])
+            // Over an hour, of which they were open for a minute.
+            let day = try Self.numbers(
+                of: "Open streams at once by operation", in: try await page("hours=24&kind=stream"))
+            #expect(day["open"]?.last == "0.0833")
+            #expect(
+                try sums("Coalesced notifications a minute by operation", try await page("hours=3&kind=coalesced")) == [
+                    "stream": 6
+                ])
         }
     }
 }

@@ -43,12 +43,13 @@ package final class ModifyRecords: Sendable {
         self.jobs = jobs
     }
 
-    /// - Parameter refused: is told why records were refused, which the answer has; not again where an answer is
-    ///   repeated.
+    /// - Parameters:
+    ///   - refused: is told why records were refused, which the answer has; not again where an answer is repeated.
+    ///   - shared: is told likewise whom the shares that begin with it invite.
     /// - Returns: a serialized `ModifyRecordsResponse`.
     package func run(
         _ message: SaveMessage, by session: Session, _ path: DatabasePath,
-        refused: ([ErrorCode]) -> Void
+        refused: ([ErrorCode]) -> Void, shared: (SharingNews) -> Void
     ) async throws -> [UInt8] {
         let request = try SaveRequest(message, session, path)
         if let answer = try await saveAgain(request) { return answer }
@@ -61,6 +62,7 @@ package final class ModifyRecords: Sendable {
             let result = try await write(batch, basis, request)
             if result.leftGarbage { jobs.wake(.garbage) }
             refused(result.refusals)
+            if result.isWritten, let news = basis.shareChanges.news(in: path) { shared(news) }
             return result.wantsServerRecords ? try await addingServerRecords(to: result.answer, request) : result.answer
         }
     }
