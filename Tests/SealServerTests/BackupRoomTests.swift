@@ -42,6 +42,20 @@ import Testing
         }
     }
 
+    /// Whoever makes the backup, the server's user reads when it was.
+    @Test(.enabled(if: geteuid() == 0)) func theNoteIsOfWhoeverHasTheFolder() throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("data")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(chown(path, 12_345, 23_456) == 0)
+        for name in ["first", "second"] {
+            try BackupNote.write(name, in: path)
+            let owner = try #require(FileStatus(path: path + "/" + BackupNote.fileName)).owner
+            #expect(owner.user == 12_345 && owner.group == 23_456)
+            #expect(BackupNote(in: path)?.name == name)
+        }
+    }
+
     /// What nobody could open again is not sealed.
     @Test func secretsHaveALimitTogether() async throws {
         try await RunningServer.with { server in

@@ -131,6 +131,15 @@ package final class FileWriter {
         try put(bytes)
     }
 
+    /// What root writes into somebody's folder becomes theirs.
+    /// - Throws: `FileError`.
+    package func handOver(toOwnerOf folder: String) throws(FileError) {
+        guard geteuid() == 0 else { return }
+        guard let owner = FileStatus(path: folder)?.owner, fchown(file.rawValue, owner.user, owner.group) == 0 else {
+            throw FileError(path: path, action: "hand over", code: errno)
+        }
+    }
+
     /// Lets the system have what was written so far, so that it is there when this process is killed.
     package func flush() throws(FileError) {
         try put(buffered)

@@ -35,11 +35,13 @@ package enum PrivateFiles {
     }
 
     /// Writes a file, durably, in the place of one that is there; a draft that was left by a process that was killed
-    /// goes.
+    /// goes. It is the folder's owner's, who could not read what root has written there.
     package static func replace(_ path: String, with text: String) throws(FileError) {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let draft = path + ".new"
         try remove(draft)
         let writer = try FileWriter(draft)
+        try writer.handOver(toOwnerOf: folder)
         try writer.write(Array(text.utf8))
         _ = try writer.finish()
         try rename(draft, to: path)
