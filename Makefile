@@ -24,7 +24,7 @@ DESTDIR ?=
 BINARY ?= .build/release/sealkit
 
 .PHONY: help setup build release demo test test-postgres test-s3 attacks parity cloudkit torture torture-servers torture-cluster soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
-.PHONY: install uninstall deb package-check container-check deploy-test
+.PHONY: install uninstall deb package-check container-check deploy-test console-pictures
 
 help: ## Lists these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-15s %s\n", $$1, $$2 }'
@@ -137,6 +137,11 @@ web-library: web ## Packs the library for web apps, with the core and its types,
 
 web-test: web build ## Opens shares in a browser, as guests do; SCREENSHOTS=FOLDER keeps pictures of each screen
 	@Tests/Web/run
+
+console-pictures: web build ## Makes the manual's pictures of the console anew, by the tests in a browser
+	@Tests/Support/setup pngquant
+	@$$(Tests/Support/browser) -B Tests/Web/console.py --sealkit $(SEALKIT) --pictures
+	@pngquant --force --ext .png --skip-if-larger --strip 32 Sources/SealServer/Documentation.docc/Resources/console-*.png
 
 bench-web: web ## Measures the web client: opening records, a click to records, large files, two browsers for MINUTES=10; STRICT=1 fails where an aim is missed
 	Packaging/release sealkit

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """What an operator does at the console: in Chromium without JavaScript, and each page once more by axe, for WCAG 2.2 AA.
 
-    Tests/Web/run       runs it after the guests' stories; SCREENSHOTS=FOLDER keeps a picture of each page
+    Tests/Web/run                runs it after the guests' stories; SCREENSHOTS=FOLDER keeps a picture of each page
+    make console-pictures        runs it alone, and makes those anew that Console.md shows
 """
 
 import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +29,10 @@ from outcome import failure  # noqa: E402
 from processes import environment, free_port, stop  # noqa: E402
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], "resultTypes": ["violations"]}
+
+MANUAL = pathlib.Path(__file__).resolve().parents[2] / "Sources/SealServer/Documentation.docc"
+# A page of the manual shows no more of one of the console's.
+TALLEST = 1400
 
 SCHEMA = """
 DEFINE SCHEMA RECORD TYPE Place ("___recordID" REFERENCE QUERYABLE, title STRING QUERYABLE, size INT64 QUERYABLE SORTABLE,
@@ -86,6 +92,12 @@ class World:
                 "anna", "record", "save", "--database", "public", "--type", "Place", "--name", name, "--set", f"title={title}", "--set",
                 "size:int=3")
         self.sealkit("anna", "subscription", "create", "places", "--records-of", "Place", "--database", "public")
+        # A zone that bert comes into.
+        self.sealkit("anna", "zone", "create", "Shared")
+        self.sealkit("anna", "share", "create", "Shared")
+        bert = self.sealkit("bert", "account", "whoami")[0]["userRecordName"]
+        url = self.sealkit("anna", "share", "invite", "Shared", bert, "--permission", "readWrite")[0]["url"]
+        self.sealkit("bert", "share", "accept", url)
         # The console's key: anna's, who has to let it change what she has made.
         keys = self.folder / "server/data.secrets/console-keys"
         keys.mkdir(mode=0o700)
@@ -98,7 +110,9 @@ class World:
 
 class Operator:
     def __init__(self, world, browser, screenshots):
-        self.world, self.screenshots = world, screenshots
+        self.world, self.browser, self.screenshots = world, browser, screenshots
+        # Names of pages, as the manual cites their pictures; none where these are not to be made.
+        self.shown = set()
         # What an operator has: no script at all.
         self.context = browser.new_context(java_script_enabled=False, accept_downloads=True)
         self.page = self.context.new_page()
@@ -108,6 +122,12 @@ class Operator:
         self.axe = Axe()
         self.pages = 0
         self.faults = []
+
+    def beside(self):
+        """Somebody else, in a browser of their own."""
+        other = Operator(self.world, self.browser, self.screenshots)
+        other.shown = self.shown
+        return other
 
     def open(self, path):
         answer = self.page.goto(self.world.console + path)
@@ -124,8 +144,8 @@ class Operator:
     def says(self, text):
         expect(self.page.locator("main")).to_contain_text(text)
 
-    def check(self, name):
-        """The page that is shown: by axe, and in both sizes and schemes, where nothing sticks out at the side. As it is here, and not asked for
+    def check(self, name, since=None):
+        """The page that is shown (its picture in the manual begins at a heading, where one is given): by axe, and in both sizes and schemes, where nothing sticks out at the side. As it is here, and not asked for
         again: what a form has led to is shown once."""
         url, html = self.page.url, self.page.content()
         self.checker.route(lambda asked: asked == url, lambda route: route.fulfill(content_type="text/html; charset=utf-8", body=html), times=1)
@@ -136,6 +156,13 @@ class Operator:
             # Columns are as wide as their words: what has no room is scrolled to.
             tall = self.checker.evaluate("Math.max(0, ...[...document.querySelectorAll('tr')].map(row => row.offsetHeight))")
             that(tall <= 400, f"{name}: a row of {tall} pixels at {width}")
+            if name in self.shown and (scheme, width) == ("light", WIDTHS[-1]):
+                top = self.checker.get_by_role("heading", name=since, exact=True).bounding_box()["y"] - 16 if since else 0
+                high = min(TALLEST, self.checker.evaluate("document.documentElement.scrollHeight") - top)
+                self.checker.screenshot(
+                    path=MANUAL / f"Resources/console-{name}.png", full_page=True,
+                    clip={"x": 0, "y": top, "width": width, "height": high})
+                self.shown.discard(name)
             if width == WIDTHS[-1]:
                 found = self.axe.run(self.checker, options=RULES)
                 faults = [f"{one['id']} ({one['impact']}): {node['html'][:160]}" for one in found.response["violations"] for node in one["nodes"][:2]]
@@ -258,6 +285,45 @@ class Stories:
         operator.open("/events")
         operator.says("schema-deployed")
 
+    def test_6a_a_schema_is_changed_taken_along_and_reset(self):
+        operator = self.operator
+        operator.open("/schema?container=org.sealkit.notes")
+        form = operator.page.locator("form[action='/schema/edit']").first
+        form.get_by_label("Record type").fill("Draft")
+        form.get_by_label("Field", exact=True).fill("words")
+        form.get_by_label("Values").select_option("LIST<STRING>")
+        form.get_by_label("Queryable").check()
+        operator.press("Save the field")
+        development = operator.page.locator("pre").first
+        expect(development).to_contain_text("words LIST<STRING> QUERYABLE")
+        that("Draft" not in operator.page.locator("pre").nth(1).inner_text(), "production has it too")
+        operator.check("schema-changed", since="Change development")
+        with operator.page.expect_download() as download:
+            operator.page.get_by_role("link", name="Development as a file").click()
+        text = pathlib.Path(download.value.path()).read_text()
+        that(text == development.inner_text() or text.strip() == development.inner_text().strip(), f"the file: {text}")
+        that(download.value.suggested_filename == "org.sealkit.notes-development.ckdb", download.value.suggested_filename)
+        operator.page.get_by_label("A schema, as files with .ckdb have it").fill(text.replace("Draft", "Sketch"))
+        operator.press("Look what it would change")
+        operator.says("Nothing was changed yet.")
+        expect(operator.page.locator("pre").first).to_contain_text("Draft")
+        operator.check("schema-preview")
+        operator.press("Replace development")
+        expect(operator.page.locator("pre").first).to_contain_text("Sketch")
+        that("Draft" not in operator.page.locator("pre").first.inner_text(), "what the file lacks is still there")
+        form = operator.page.locator("form[action='/schema/edit']")
+        form.get_by_label("What goes").select_option("Sketch.words")
+        operator.press("Remove")
+        that("words" not in operator.page.locator("pre").first.inner_text(), "the field is still there")
+        operator.page.get_by_label("Type the container's name to reset").fill("org.sealkit")
+        operator.press("Reset development")
+        operator.says("The name that was typed is not the container's.")
+        operator.page.go_back()
+        operator.page.get_by_label("Type the container's name to reset").fill("org.sealkit.notes")
+        operator.press("Reset development")
+        that("Sketch" not in operator.page.locator("main").locator("pre").first.inner_text(), "it was not reset")
+        operator.says("schema-reset")
+
     def test_6b_a_public_record_is_found_changed_and_deleted(self):
         operator = self.operator
         operator.open("/data")
@@ -307,6 +373,70 @@ class Stories:
         operator.press("Revoke", row)
         operator.says("There is none but the operator's.")
 
+    def test_6e_who_has_a_containers_token_sees_that_container(self):
+        operator, world = self.operator, self.world
+        made = world.sealkit(
+            "anna", "management-token", "create", "--name", "desk", "--server", world.clients, "--container", "org.sealkit.notes",
+            "--management-token-file", str(world.folder / "server/data.secrets/management.token"))[0]
+        world.sealkit(
+            "anna", "schema", "import", "--server", world.clients, "--file", "-", "--container", "org.sealkit.hidden", "--management-token-file",
+            str(world.folder / "server/data.secrets/management.token"), text="DEFINE SCHEMA RECORD TYPE Hidden (title STRING);")
+        manager = operator.beside()
+        manager.sign_in(manager.page, made["token"])
+        expect(manager.page.get_by_role("heading", level=1)).to_have_text("Overview")
+        names = manager.page.locator("nav a").all_inner_texts()
+        that(set(names) == {"Overview", "Telemetry", "Logs", "Events", "Schema", "Data", "Zones", "Subscriptions", "Access"}, f"pages: {names}")
+        for name in names:
+            manager.page.locator("nav").get_by_role("link", name=name, exact=True).click()
+            expect(manager.page.get_by_role("heading", level=1)).to_have_text(name)
+            that("org.sealkit.hidden" not in manager.page.content(), f"{name} shows another container")
+            manager.check(f"manager-{name.lower()}")
+        for path in ["/schema?container=org.sealkit.hidden", "/accounts", "/server", "/alerts", "/data?key=desk"]:
+            that(manager.open(path) == 403, f"{path} is shown")
+        manager.check("manager-refusal")
+        manager.open("/schema")
+        manager.page.get_by_label("Role").fill("Reviewer")
+        manager.press("Add the role")
+        expect(manager.page.locator("pre").first).to_contain_text("CREATE ROLE Reviewer")
+        world.sealkit(
+            "anna", "management-token", "revoke", made["id"], "--server", world.clients,
+            "--management-token-file", str(world.folder / "server/data.secrets/management.token"))
+        manager.open("/schema")
+        that(manager.page.url.endswith("/sign-in"), "a token that was revoked is still good")
+        operator.pages += manager.pages
+        operator.faults += manager.faults
+
+    def test_6f_how_people_share(self):
+        operator = self.operator
+        # The server goes round all zones once a minute at most.
+        deadline = time.monotonic() + 150
+        while time.monotonic() < deadline:
+            operator.open("/telemetry?kind=sharing&hours=1")
+            if operator.page.get_by_role("region", name="Keys").count():
+                break
+            time.sleep(3)
+        row = operator.page.get_by_role("region", name="Keys").locator("tbody tr").filter(has_text="org.sealkit.notes")
+        expect(row.locator("td").nth(1)).to_have_text("1")
+        operator.says("Acceptances a minute by way")
+        acceptances = operator.page.get_by_role("region", name="Sharing by operation").locator("tr").filter(has_text="acceptance")
+        expect(acceptances.locator("td").first).to_have_text("1")
+        operator.check("sharing")
+        operator.open("/telemetry?kind=notification&hours=1")
+        operator.check("notifications")
+
+    def test_6g_another_key_is_made(self):
+        operator = self.operator
+        operator.open("/server")
+        rows = operator.page.get_by_role("region", name="Keys").locator("tbody tr").filter(has_text="tokens")
+        before = rows.count()
+        operator.press("Make another key of tokens")
+        deadline = time.monotonic() + 60
+        while rows.count() == before and time.monotonic() < deadline:
+            time.sleep(1)
+            operator.open("/server")
+        that(rows.count() == before + 1, f"{rows.count()} keys of tokens after {before}")
+        operator.check("server-key")
+
     def test_6d_subscriptions_are_listed(self):
         operator = self.operator
         operator.open("/subscriptions")
@@ -329,6 +459,7 @@ class Stories:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sealkit", type=pathlib.Path, required=True)
+    parser.add_argument("--pictures", action="store_true", help="make the manual's pictures anew")
     options = parser.parse_args()
     screenshots = pathlib.Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
     if screenshots:
@@ -342,6 +473,8 @@ def main():
         with sync_playwright() as playwright:
             browser = launch(playwright)
             operator = Operator(world, browser, screenshots)
+            if options.pictures:
+                operator.shown = set(re.findall(r"\(console-([a-z-]+)\.png\)", (MANUAL / "Console.md").read_text()))
             expect.set_options(timeout=30_000)
             stories = Stories(world, operator)
             for name in sorted(name for name in dir(Stories) if name.startswith("test_")):
@@ -352,6 +485,8 @@ def main():
                     failed.append(failure(name, error))
                     traceback.print_exc()
             pages = operator.pages
+            if operator.shown:
+                failed.append(f"no pictures of {', '.join(sorted(operator.shown))}")
             browser.close()
     finally:
         world.close()

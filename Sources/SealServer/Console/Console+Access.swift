@@ -74,35 +74,45 @@ extension Console {
             )
         }
         journal.note(.access, ["count": "\(listed.tokens.count)"])
-        let body: Markup = """
-            \(made.map(Self.made))
+        let isOperator = session.container == nil
+        let choice: Markup = """
             <form class="fields" method="get" action="/access">
             \(Self.field("Container", "container", container))<button>Show</button>
             </form>
-            <h2>Management tokens</h2>
+
+            """
+        let body: Markup = """
+            \(made.map(Self.made))
+            \(isOperator ? choice : .none)<h2>Management tokens</h2>
             <p>Each manages the schema and the roles of one container.\(listed.moreComing ? " There are more: choose a container." : "")</p>
             \(Self.table(
                 "Management tokens", ["token", "container", "name", "made", "ends", "actions"],
                 listed.tokens.map { row($0, container, session) }, empty: "There is none but the operator's."))
-            <form class="fields" method="post" action="/access/tokens/create">
-            \(ConsolePage.formToken(session, "/access/tokens/create"))\(Self.field("Of the container", "container", container))\
-            \(Self.field("Name", "name"))\(Self.field("Days, or none", "days"))\
-            <label>The operator's management token <input name="management-token" type="password" autocomplete="off" required></label>
-            <button>Make a token</button>
-            </form>
-            <p>The operator's management token is the line of <code>\(ManagementTokens.fileName)</code> in the secrets folder: \
-            what one has signed in with manages no container.</p>
+            \(isOperator ? creation(container, session) : .none)
             <h2>Server-to-server keys</h2>
             <p>An account makes its keys itself, with <code>sealkit server-key create</code>: nobody else has their private \
             halves.\(keys.count > Self.mostServerKeys ? " There are more: choose a container." : "")</p>
             \(Self.table(
                 "Server-to-server keys", ["key", "name", "container", "environment", "account", "made", "actions"],
                 keys.prefix(Self.mostServerKeys).map { row($0, container, session) }, empty: "There is none."))
-            \(settings)
+            \(settings(session.container))
             <h2>Events</h2>
-            \(Self.eventTable(events))
+            \(Self.eventTable(isOperator ? events : Self.withoutAccounts(events)))
             """
         return ConsolePage(title: "Access", body: body, session: session).response()
+    }
+
+    private func creation(_ container: String, _ session: ConsoleSessions.Session) -> Markup {
+        """
+        <form class="fields" method="post" action="/access/tokens/create">
+        \(ConsolePage.formToken(session, "/access/tokens/create"))\(Self.field("Of the container", "container", container))\
+        \(Self.field("Name", "name"))\(Self.field("Days, or none", "days"))\
+        <label>The operator's management token <input name="management-token" type="password" autocomplete="off" required></label>
+        <button>Make a token</button>
+        </form>
+        <p>The operator's management token is the line of <code>\(ManagementTokens.fileName)</code> in the secrets folder: \
+        what one has signed in with makes none.</p>
+        """
     }
 
     /// In this answer and nowhere else.
@@ -131,7 +141,7 @@ extension Console {
         let suspended: Markup? = key.isSuspended ? " <span class=\"bad\">suspended</span>" : nil
         return """
             <tr><th scope="row"><code>\(key.userRecordName)</code></th><td>\(key.name)</td><td>\(key.container)</td>\
-            <td>\(key.environment)</td><td><code>\(key.account)</code>\(suspended)</td>\
+            <td>\(key.environment)</td><td><code>\(session.container == nil ? key.account : "")</code>\(suspended)</td>\
             <td>\(Self.time(microseconds: key.created))</td>\
             <td>\(revocation("/access/keys/revoke", ("user", key.userRecordName), container, session))</td></tr>
 
@@ -141,15 +151,16 @@ extension Console {
     private func revocation(
         _ path: String, _ what: (name: String, value: String), _ container: String, _ session: ConsoleSessions.Session
     ) -> Markup {
-        """
-        <form method="post" action="\(path)">\(ConsolePage.formToken(session, path))\
-        <input type="hidden" name="\(what.name)" value="\(what.value)">\
-        <input type="hidden" name="container" value="\(container)"><button>Revoke</button></form>
-        """
+        guard session.container == nil else { return .none }
+        return """
+            <form method="post" action="\(path)">\(ConsolePage.formToken(session, path))\
+            <input type="hidden" name="\(what.name)" value="\(what.value)">\
+            <input type="hidden" name="container" value="\(container)"><button>Revoke</button></form>
+            """
     }
 
-    /// What the settings say, and no page changes.
-    private var settings: Markup {
+    /// What the settings say, and no page changes: of one container, or of all.
+    private func settings(_ container: String?) -> Markup {
         let configuration = services.configuration
         func list(_ title: String, _ setting: String, _ values: [String], _ none: String) -> Markup {
             let items = values.map { value -> Markup in "<li>\(value)</li>\n" }
@@ -161,7 +172,8 @@ extension Console {
 
                 """
         }
-        let fallbacks = configuration.fallbackURLs.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let fallbacks = configuration.fallbackURLs.filter { container == nil || $0.key == container }
+            .sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         return list("Web origins", "web-origin", configuration.webOrigins, "No page of another origin may call.")
             + list("Fallback URLs", "fallback-url", fallbacks, "No container has one.")
             + list("Webhook origins", "webhook-allow", configuration.webhookOrigins, "Webhooks go nowhere.")

@@ -6,6 +6,11 @@ import SealStorage
 extension Console {
     private static let containersPerPage = 100
 
+    /// What a form chooses the container by; whoever manages one has no choice.
+    func containerField(_ fields: FormFields, _ session: ConsoleSessions.Session) -> Markup {
+        session.container == nil ? Self.field("Container", "container", fields["container"]) : .none
+    }
+
     /// A page of them as links, and one to the page after it.
     /// - Parameters:
     ///   - path: where a container's link leads, and the list goes on.

@@ -68,14 +68,18 @@ extension Console {
         return type
     }
 
-    private func placeForm(_ fields: FormFields, keys: [String]) -> Markup {
+    private func placeForm(
+        _ fields: FormFields, _ session: ConsoleSessions.Session, keys: @autoclosure () throws -> [String]
+    ) rethrows -> Markup {
+        // Keys are the operator's.
+        let keys = session.container == nil ? try keys() : []
         let names = [("", "everybody")] + keys.map { ($0, $0) }
         let environments = Self.environments.dropFirst()
         return """
             <form class="fields" method="get" action="/data">
-            \(Self.field("Container", "container", fields["container"]))\
+            \(containerField(fields, session))\
             \(Self.choice("Environment", "environment", Array(environments), fields["environment"]))\
-            \(Self.choice("As", "key", names, fields["key"]))<button>Show</button>
+            \(session.container == nil ? Self.choice("As", "key", names, fields["key"]) : .none)<button>Show</button>
             </form>
             """
     }
@@ -96,7 +100,7 @@ extension Console {
             fields["type"].isEmpty
             ? nil : try await found(fields, try Self.recordType(fields["type"], of: types), caller)
         let body: Markup = """
-            \(placeForm(fields, keys: try records.keys.all(in: path)))
+            \(try placeForm(fields, session, keys: try records.keys.all(in: path)))
             <p>The public database, as \(caller.keyName.isEmpty ? "everybody reads it" : "the key reads and writes it"). \
             Of private and shared ones there are <a href="/zones?\(zones)">zones by size</a>: the server cannot read \
             what is sealed in them.</p>
@@ -127,7 +131,7 @@ extension Console {
             """
         let containers = try await containerLinks("/data", fields, empty: "No container has records yet.")
         let body: Markup = """
-            \(placeForm(fields, keys: []))
+            \(placeForm(fields, session, keys: []))
             \(containers)
             <h2>Keys of the console</h2>
             \(keys.isEmpty ? noKeys : "<ul>\(Markup(keys))</ul>")

@@ -87,9 +87,7 @@ extension Console {
         message.cursor = try Self.cursor(fields)
         let answer = try await logs.entries(message)
         let link = Self.link(fields)
-        let saved = try await logs.saved().map { query in savedQuery(query, session) }
-        let names = Self.queryNames + TelemetryDimension.allCases.map(\.rawValue)
-        let kept: Markup = saved.isEmpty ? "<p>None.</p>" : "<ul>\(Markup(saved))</ul>"
+        let kept = session.container == nil ? try await keptQueries(fields, session) : .none
         let time: Markup =
             Self.hasOtherTime(fields)
             ? Self.choice("Time", "hours", [("", "as kept")] + Self.lengths, "")
@@ -108,6 +106,17 @@ extension Console {
             \(Self.table("Requests", Self.columns, answer.entries.map(row), numbers: [6, 7, 8], empty: "No request fits."))
             \(Self.more("/logs", link, after: answer.cursor, "Older"))
             <p><a href="/logs.csv?\(link)">The first thousand as CSV</a>, <a href="/logs.json?\(link)">or as JSON</a></p>
+            \(kept)
+            """
+        return ConsolePage(title: "Logs", body: body, session: session).response()
+    }
+
+    /// Of everybody who operates the server.
+    private func keptQueries(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Markup {
+        let saved = try await logs.saved().map { query in savedQuery(query, session) }
+        let names = Self.queryNames + TelemetryDimension.allCases.map(\.rawValue)
+        let kept: Markup = saved.isEmpty ? "<p>None.</p>" : "<ul>\(Markup(saved))</ul>"
+        return """
             <h2>Kept queries</h2>
             \(kept)
             <form class="fields" method="post" action="/logs/save">
@@ -115,7 +124,6 @@ extension Console {
             <button>Keep</button>
             </form>
             """
-        return ConsolePage(title: "Logs", body: body, session: session).response()
     }
 
     private static func state(_ answer: Sealkit_V1_LogResponse) -> Markup {

@@ -57,4 +57,35 @@ extension Console {
             """
         return ConsolePage(title: "Overview", body: body, session: session).response()
     }
+
+    /// Of whoever manages one container: what is counted and stored there, and what was done to it.
+    func overview(of container: String, _ session: ConsoleSessions.Session) async throws -> Response {
+        let (latest, stored) = try await services.transactions.read { [clock = services.clock] connection in
+            let events = try ManagementEvents.list(
+                .with { ($0.container, $0.limit) = (container, 5) }, of: nil, now: clock(), in: connection)
+            let stored = try StorageUsage.containers(of: nil, only: container, in: connection)
+            return (events.events, stored)
+        }
+        let rows = stored.map { one -> Markup in
+            """
+            <tr><th scope="row">\(one.environment)</th><td class="n">\(one.zones)</td><td class="n">\(one.records)</td>\
+            <td class="n">\(Self.bytes(one.bytes))</td></tr>
+
+            """
+        }
+        let counted = try await counted(
+            ChartTime(hours: 24, now: now), filters: [.container: container], by: .operation)
+        let body: Markup = """
+            <h2>The last day</h2>
+            \(Self.charts(counted) { "/telemetry?" + FormFields.query($0.fields + [("by", "operation")]) })
+            \(Self.sums(counted, limit: 10) { word in "/telemetry?" + FormFields.query([("operation", word)]) })
+            <h2>Stored</h2>
+            \(Self.table(
+                "Stored", ["environment", "zones", "records", "bytes"], rows, numbers: [1, 2, 3],
+                empty: "Nothing is stored yet."))
+            <h2>Latest events</h2>
+            \(Self.eventTable(Self.withoutAccounts(latest)))
+            """
+        return ConsolePage(title: "Overview", body: body, session: session).response()
+    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import SealPrimitives
 import SealService
 import SealStatements
@@ -8,7 +9,18 @@ import SealWire
 
 /// The server itself, and its largest zones.
 extension Console {
-    func server(_ session: ConsoleSessions.Session) async throws -> Response {
+    func addServerRoutes(to routes: inout RouteTable) {
+        get("/server", &routes) { _, session in try await server(session) }
+        post("/server/rotate", &routes) { _, _ in
+            // The command's own; the server finds the file as it finds that of the command.
+            let rotation = try TokenKeyRotation(secretsFolder: services.configuration.secretsFolder)
+            let (made, removed) = try rotation.rotate()
+            journal.note(.rotateKeys, ["made": "\(made.id)", "removed": "\(removed.count)"])
+            return ConsolePage.see("/server")
+        }
+    }
+
+    private func server(_ session: ConsoleSessions.Session) async throws -> Response {
         let configuration = services.configuration
         let (states, condition) = (services.outbox.states, services.condition)
         let facts: [(String, String)] = [
@@ -45,7 +57,10 @@ extension Console {
             <dl>
             \(Markup(list))</dl>
             <h2>Keys</h2>
-            <p>The newest of each sort signs, and all verify. <code>sealkit admin token-keys rotate</code> makes another one of tokens.</p>
+            <p>The newest of each sort signs, and all verify. Another one of tokens takes nothing from anybody: those before it go a \
+            day after their time. With several servers, copy it to the others' secrets folders.</p>
+            <form method="post" action="/server/rotate">\(ConsolePage.formToken(session, "/server/rotate"))\
+            <button>Make another key of tokens</button></form>
             \(Self.table("Keys", ["key", "of", "made", "days ago", "does"], keys, numbers: [3], empty: "None."))
             <h2>Limits</h2>
             \(Self.table("Limits", ["limit", "value", "unit", "beyond it"], limits, numbers: [1], empty: "None."))
@@ -79,7 +94,7 @@ extension Console {
         }
         let body: Markup = """
             <form class="fields" method="get" action="/zones">
-            \(Self.field("Container", "container", container))\
+            \(containerField(fields, session))\
             \(Self.choice("Environment", "environment", Self.environments, fields["environment"]))<button>Show</button>
             </form>
             <p>The hundred largest. What is sealed in them the server cannot read.</p>

@@ -56,7 +56,7 @@ extension Console {
         let body: Markup = """
             \(outcome.map { text -> Markup in "<p role=\"status\">\(text)</p>" })
             <form class="fields" method="get" action="/subscriptions">
-            \(Self.field("Container", "container", container))\
+            \(containerField(fields, session))\
             \(Self.choice("Which", "webhooks", [("", "all"), ("only", "with webhooks")], fields["webhooks"]))\
             <button>Show</button>
             </form>
@@ -95,7 +95,7 @@ extension Console {
             <td>\(subscription.environment), \(subscription.database)</td><td><code>\(subscription.user)</code></td>\
             <td>\(kind)\(type)</td><td>\(subscription.origin)</td>\
             <td>\(subscription.webhook.map(Self.state) ?? "")</td>\
-            <td>\(subscription.webhook == nil ? .none : Markup(actions))</td></tr>
+            <td>\(subscription.webhook == nil || session.container != nil ? .none : Markup(actions))</td></tr>
 
             """
     }

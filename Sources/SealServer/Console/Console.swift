@@ -41,7 +41,10 @@ struct Console: Sendable {
             sessions.end(session)
             return ConsolePage.see("/sign-in", cookie: Self.cookie("", seconds: 0))
         }
-        get("/", &routes) { _, session in try await overview(session) }
+        get("/", &routes) { _, session in
+            if let container = session.container { return try await overview(of: container, session) }
+            return try await overview(session)
+        }
         get("/telemetry", &routes) { fields, session in try await telemetry(fields, session) }
         addLogRoutes(to: &routes)
         addAlertRoutes(to: &routes)
@@ -52,7 +55,7 @@ struct Console: Sendable {
         get("/zones", &routes) { fields, session in try await zones(fields, session) }
         addSubscriptionRoutes(to: &routes)
         addAccessRoutes(to: &routes)
-        get("/server", &routes) { _, session in try await server(session) }
+        addServerRoutes(to: &routes)
     }
 
     // MARK: Who asks
@@ -62,8 +65,9 @@ struct Console: Sendable {
         _ page: @escaping @Sendable (FormFields, ConsoleSessions.Session) async throws -> Response
     ) {
         routes.add(.get, path, name: Self.name(path)) { request, _ in
-            guard let session = session(of: request) else { return ConsolePage.see("/sign-in") }
-            return try await page(try FormFields(request.uri.query.map { $0[...] } ?? ""), session)
+            guard let session = try await session(of: request) else { return ConsolePage.see("/sign-in") }
+            let fields = try Self.allowed(try FormFields(request.uri.query.map { $0[...] } ?? ""), path, session)
+            return try await OperatorJournal.$manages.withValue(session.container) { try await page(fields, session) }
         }
     }
 
@@ -74,7 +78,7 @@ struct Console: Sendable {
         _ action: @escaping @Sendable (FormFields, ConsoleSessions.Session) async throws -> Response
     ) {
         routes.add(.post, path, name: Self.name(path)) { request, _ in
-            guard let session = session(of: request) else {
+            guard let session = try await session(of: request) else {
                 throw ServerError(
                     .notAuthenticated, "Nobody has signed in, or it was too long ago.", remedy: "Sign in again.")
             }
@@ -84,17 +88,44 @@ struct Console: Sendable {
                     .permissionFailure, "The form is none of this session's.",
                     remedy: "Load the page again, and send its form.")
             }
-            return try await action(fields, session)
+            let allowed = try Self.allowed(fields, path, session)
+            return try await OperatorJournal.$manages.withValue(session.container) {
+                try await action(allowed, session)
+            }
         }
+    }
+
+    /// The operator may ask for anything, whoever manages a container for some pages about it.
+    /// - Throws: `permissionFailure`.
+    private static func allowed(
+        _ fields: FormFields, _ path: String, _ session: ConsoleSessions.Session
+    ) throws(ServerError) -> FormFields {
+        guard let container = session.container else { return fields }
+        guard ConsolePage.managed.contains(path) else {
+            throw ServerError(
+                .permissionFailure, "This page is the operator's.",
+                remedy: "A container's token is for the pages that the menu has. Sign in with the operator's token.")
+        }
+        return try fields.about(container)
     }
 
     private static func name(_ path: String) -> String { path == "/" ? "console/overview" : "console" + path }
 
-    private func session(of request: Request) -> ConsoleSessions.Session? {
+    private func session(of request: Request) async throws -> ConsoleSessions.Session? {
+        guard let cookie = Self.cookie(of: request), let session = sessions.find(cookie) else { return nil }
+        // A container's token may be revoked or expire while somebody is signed in with it.
+        if let grant = session.grant, try await !services.door.isGood(grant) {
+            sessions.end(session)
+            return nil
+        }
+        return session
+    }
+
+    private static func cookie(of request: Request) -> String? {
         for header in request.headers[values: .cookie] {
             for part in header.split(separator: ";") {
                 let pair = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-                if pair.count == 2, pair[0] == ConsoleSessions.cookie { return sessions.find(String(pair[1])) }
+                if pair.count == 2, pair[0] == ConsoleSessions.cookie { return String(pair[1]) }
             }
         }
         return nil
@@ -112,7 +143,8 @@ struct Console: Sendable {
 
     private func signInPage() -> Response {
         let body: Markup = """
-            <p>With the operator's token: the line of the file <code>operator.token</code> in the server's secrets folder.</p>
+            <p>With the operator's token: the line of the file <code>operator.token</code> in the server's secrets folder. Or \
+            with a management token that was made for a container: it shows that container alone.</p>
             <form class="fields" method="post" action="/sign-in">
             <label>Token <input name="operator-token" type="password" autocomplete="off" required autofocus></label>
             <button>Sign in</button>
@@ -123,10 +155,25 @@ struct Console: Sendable {
 
     private func signIn(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let fields = try await Self.form(request)
-        try services.operatorGate.admit(fields["operator-token"][...], from: context.client)
-        journal.note(.signIn)
+        let token = fields["operator-token"]
+        var grant: ManagementTokens.Grant?
+        if token.hasPrefix(ManagementTokens.prefix) {
+            grant = try await self.grant(token, context)
+        } else {
+            try services.operatorGate.admit(token[...], from: context.client)
+        }
+        OperatorJournal.$manages.withValue(grant?.container) { journal.note(.signIn) }
         return ConsolePage.see(
-            "/", cookie: Self.cookie(sessions.begin(), seconds: ConsoleSessions.lifetime / 1_000_000))
+            "/", cookie: Self.cookie(sessions.begin(for: grant), seconds: ConsoleSessions.lifetime / 1_000_000))
+    }
+
+    /// Refusals are counted with those of the operator's token.
+    private func grant(_ token: String, _ context: SealRequestContext) async throws -> ManagementTokens.Grant {
+        do { return try await services.door.grant(managementToken: token) } catch let refusal as ServerError {
+            services.metrics.count(.operatorActions, "refused")
+            try services.rates.count(.operatorTry, .client(context.client))
+            throw refusal
+        }
     }
 
     private static func cookie(_ value: String, seconds: Int64) -> String {

@@ -16,6 +16,14 @@ struct ConsolePage {
         ("/subscriptions", "Subscriptions"), ("/access", "Access"), ("/server", "Server"),
     ]
 
+    /// What whoever has signed in with a container's token may ask for, each about that container; all else is the
+    /// operator's.
+    static let managed: Set<String> = [
+        "/", "/telemetry", "/logs", "/logs.csv", "/logs.json", "/events", "/events.csv", "/schema", "/schema.ckdb",
+        "/schema/import", "/schema/edit", "/schema/deploy", "/schema/reset", "/data", "/data.csv", "/data/record",
+        "/zones", "/subscriptions", "/access", "/sign-out",
+    ]
+
     func response(status: HTTPResponse.Status = .ok) -> Response {
         Self.response(Self.frame(title, body, session), type: "text/html; charset=utf-8", status: status)
     }
@@ -76,14 +84,15 @@ struct ConsolePage {
     }()
 
     private static func frame(_ title: String, _ body: Markup, _ session: ConsoleSessions.Session?) -> String {
-        let links = places.map { place -> Markup in
+        let shown = places.filter { session?.container == nil || managed.contains($0.path) }
+        let links = shown.map { place -> Markup in
             let current: Markup = place.name == title ? " aria-current=\"page\"" : ""
             return "<a href=\"\(place.path)\"\(current)>\(place.name)</a>\n"
         }
         let navigation: Markup? = session.map { session in
             """
             <nav aria-label="Console">
-            \(Markup(links))<form method="post" action="/sign-out">\(formToken(session, "/sign-out"))<button>Sign out</button></form>
+            \(Markup(links))\(session.container.map { container -> Markup in "<span>\(container)</span>\n" })<form method="post" action="/sign-out">\(formToken(session, "/sign-out"))<button>Sign out</button></form>
             </nav>
             """
         }

@@ -12,12 +12,18 @@ final class ConsoleSessions: Sendable {
     private struct Entry {
         let expires: Int64
         let formKey: [UInt8]
+        let grant: ManagementTokens.Grant?
     }
 
     /// One that is good.
     struct Session: Sendable {
         let hash: [UInt8]
         fileprivate let formKey: [UInt8]
+        /// Of whoever has signed in with a container's token; nil for the operator.
+        let grant: ManagementTokens.Grant?
+
+        /// The one that is managed; nil for the operator.
+        var container: String? { grant?.container }
 
         /// What a form that does something has to bring along: another one for each path.
         func formToken(_ path: String) -> String {
@@ -40,15 +46,17 @@ final class ConsoleSessions: Sendable {
         (self.randomBytes, self.clock) = (randomBytes, clock)
     }
 
+    /// - Parameter grant: a container's; nil for the operator.
     /// - Returns: what the browser keeps as its cookie; it is shown this once.
-    func begin() -> String {
+    func begin(for grant: ManagementTokens.Grant? = nil) -> String {
         let bytes = randomBytes(32)
-        let entry = Entry(expires: clock() + Self.lifetime, formKey: randomBytes(32))
+        let entry = Entry(expires: clock() + Self.lifetime, formKey: randomBytes(32), grant: grant)
         let now = clock()
         entries.withLock { entries in
             entries = entries.filter { $0.value.expires > now }
-            // The one that ends first makes room.
-            if entries.count >= Self.most, let first = entries.min(by: { $0.value.expires < $1.value.expires }) {
+            // The one that ends first makes room, among those who may as much: managers do not put the operator out.
+            let alike = entries.filter { ($0.value.grant == nil) == (grant == nil) }
+            if alike.count >= Self.most, let first = alike.min(by: { $0.value.expires < $1.value.expires }) {
                 entries[first.key] = nil
             }
             entries[Self.hash(bytes)] = entry
@@ -67,7 +75,7 @@ final class ConsoleSessions: Sendable {
                 entries[hash] = nil
                 return nil
             }
-            return Session(hash: hash, formKey: entry.formKey)
+            return Session(hash: hash, formKey: entry.formKey, grant: entry.grant)
         }
     }
 

@@ -17,7 +17,7 @@ enum ConsoleStyle {
         label { display: inline-flex; flex-direction: column; font-size: .875rem; }
         input, select, textarea, button { font: inherit; color: inherit; background: var(--paper); border: 1px solid currentColor; border-radius: .25rem; padding: .25rem .5rem; min-height: 2rem; }
         .check { flex-direction: row; align-items: center; gap: .5rem; } .check input { min-height: 0; } textarea { width: min(26rem, 80vw); } p code, li code { overflow-wrap: anywhere; }
-        .text { white-space: pre-wrap; }
+        .text { white-space: pre-wrap; } .long { min-width: 20rem; }
         button { cursor: pointer; } nav button { border: 0; text-decoration: underline; color: var(--accent); min-height: 0; padding: 0; }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
         .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .875rem; }

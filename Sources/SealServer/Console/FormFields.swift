@@ -6,7 +6,7 @@ struct FormFields: Sendable {
     /// Of a form's body.
     static let mostBytes = 16 << 10
 
-    private let fields: [(name: String, value: String)]
+    private var fields: [(name: String, value: String)]
 
     /// - Parameter text: `application/x-www-form-urlencoded`.
     /// - Throws: `invalidArguments` for what is no text in UTF-8.
@@ -24,6 +24,26 @@ struct FormFields: Sendable {
     }
 
     init() { fields = [] }
+
+    /// The same, about one container and nobody else's things.
+    /// - Throws: `permissionFailure` for what is about another container, by a key of the operator's, or of an account.
+    func about(_ container: String) throws(ServerError) -> FormFields {
+        let isOthers = fields.contains { field in
+            switch field.name {
+            case "container": !field.value.isEmpty && field.value != container
+            case "key", "account": !field.value.isEmpty
+            default: false
+            }
+        }
+        guard !isOthers else {
+            throw ServerError(
+                .permissionFailure, "The token that you have signed in with is for \(container) alone.",
+                remedy: "Sign in with the operator's token for what is beyond it.")
+        }
+        var about = self
+        about.fields = [("container", container)] + fields.filter { $0.name != "container" }
+        return about
+    }
 
     /// Empty where there is none.
     subscript(_ name: String) -> String { value(name) ?? "" }

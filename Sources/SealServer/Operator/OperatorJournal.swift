@@ -20,7 +20,13 @@ struct OperatorJournal: Sendable {
         case revokeKey = "revoke-key"
         case testWebhook = "test-webhook"
         case hurryWebhook = "hurry-webhook"
+        case importSchema = "import-schema"
+        case resetSchema = "reset-schema"
+        case rotateKeys = "rotate-keys"
     }
+
+    /// Whose request is being answered: the operator's, unless somebody has signed in for one container.
+    @TaskLocal static var manages: String?
 
     let metrics: ServerMetrics
     let logger: Logger
@@ -28,7 +34,11 @@ struct OperatorJournal: Sendable {
     /// - Parameter more: whose account, how many.
     func note(_ action: Action, _ more: Logger.Metadata = [:]) {
         metrics.count(.operatorActions, action.rawValue)
-        let metadata: Logger.Metadata = ["who": "operator", "action": "\(action.rawValue)"]
-        logger.notice("the operator did something", metadata: metadata.merging(more) { $1 })
+        var metadata: Logger.Metadata = ["who": "operator", "action": "\(action.rawValue)"]
+        guard let container = Self.manages else {
+            return logger.notice("the operator did something", metadata: metadata.merging(more) { $1 })
+        }
+        (metadata["who"], metadata["container"]) = ("manager", "\(container)")
+        logger.notice("a container's manager did something", metadata: metadata.merging(more) { $1 })
     }
 }

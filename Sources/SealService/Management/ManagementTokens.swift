@@ -48,6 +48,34 @@ package struct ManagementTokens: Sendable {
         .notAuthenticated, "This request needs a management token that is good.",
         remedy: "Send the operator's token, or one made with sealkit management-token create, as the bearer.")
 
+    /// What somebody may do who has shown a container's token once: manage that container, as long as the token is
+    /// good.
+    package struct Grant: Sendable, Equatable {
+        package let container: String
+        fileprivate let hash: [UInt8]
+    }
+
+    /// For pages: of a container's token alone.
+    /// - Throws: `notAuthenticated`; `permissionFailure` for the operator's token, which is for no container.
+    package func grant(
+        of token: Substring, _ transactions: Transactions, now: Int64
+    ) async throws -> Grant {
+        guard let hash = Self.hash(token) else { throw Self.refused }
+        guard case .container(let container) = try await authority(of: token, transactions, now: now) else {
+            throw ServerError(
+                .permissionFailure, "The operator's management token is for no page.",
+                remedy: "Use the operator's token, or one that was made for a container.")
+        }
+        return Grant(container: container, hash: hash)
+    }
+
+    /// Whether the token is neither revoked nor expired since.
+    package static func isGood(_ grant: Grant, _ transactions: Transactions, now: Int64) async throws -> Bool {
+        try await transactions.read { connection in
+            try ManagementTokenRows.container(of: grant.hash, now: now, in: connection) == grant.container
+        }
+    }
+
     /// For calls about one container.
     /// - Throws: `notAuthenticated`; `permissionFailure` for another container's token.
     package func require(

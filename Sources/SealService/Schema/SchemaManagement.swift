@@ -26,10 +26,20 @@ package struct SchemaManagement: Sendable {
         try await transactions.read { [schemas] in try schemas.schema(container, environment, in: $0).schema }
     }
 
+    /// With what names this content: see `importing`.
+    package func version(
+        _ container: String, _ environment: Environment
+    ) async throws -> (schema: Schema, version: Int64) {
+        let stored = try await transactions.read { [schemas] in try schemas.schema(container, environment, in: $0) }
+        return (stored.schema, stored.version)
+    }
+
     /// Replaces development's schema. Records stay as they are; those of types or fields that went can still be read.
-    /// - Throws: `invalidArguments`.
+    /// - Parameter shown: the version that was changed; nil to replace whatever there is.
+    /// - Throws: `invalidArguments`; `serverRecordChanged` where development has another version by now.
     package func importing(
-        _ message: Sealkit_V1_ImportSchemaRequest, _ container: String, _ environment: Environment
+        _ message: Sealkit_V1_ImportSchemaRequest, _ container: String, _ environment: Environment,
+        over shown: Int64? = nil
     ) async throws -> Sealkit_V1_ChangeSchemaResponse {
         guard environment == .development else {
             throw ServerError(
@@ -42,8 +52,9 @@ package struct SchemaManagement: Sendable {
                 .invalidArguments, "The schema is wrong at \(error).",
                 remedy: "Mend it there; sealkit schema validate checks a file without a server.")
         }
-        return try await change(container, .development, as: .schemaImported, dryRun: message.validateOnly) {
-            _, production in
+        return try await change(
+            container, .development, as: .schemaImported, dryRun: message.validateOnly, over: shown
+        ) { _, production in
             let losses = SchemaDifference(from: production, to: target).losses
             guard losses.isEmpty else {
                 throw ServerError(
@@ -94,11 +105,17 @@ package struct SchemaManagement: Sendable {
     /// - Parameter target: what the environment is to have, from development's and production's schemas.
     private func change(
         _ container: String, _ environment: Environment, as kind: ManagementEvent.Kind, dryRun: Bool,
+        over shown: Int64? = nil,
         to target: @escaping @Sendable (_ development: Schema, _ production: Schema) throws -> Schema
     ) async throws -> Sealkit_V1_ChangeSchemaResponse {
         let judge: @Sendable (any SQLConnection) throws -> (StoredSchema, Schema, SchemaDifference) = {
             [schemas] connection in
             let development = try schemas.schema(container, .development, in: connection)
+            guard shown == nil || shown == development.version else {
+                throw ServerError(
+                    .serverRecordChanged, "Somebody has changed the schema since the page was loaded.",
+                    remedy: "Go back, load the page again, and look at what it says now.")
+            }
             let production = try schemas.schema(container, .production, in: connection)
             let target = try target(development.schema, production.schema)
             let stored = environment == .development ? development : production

@@ -190,18 +190,20 @@ package enum StorageUsage {
     /// By name.
     /// - Parameters:
     ///   - account: nil for all.
+    ///   - container: nil for all.
     ///   - largest: how many of them, those with the most bytes, which come by size; nil for all.
     package static func containers(
-        of account: Int64?, largest: Int? = nil, in connection: any SQLConnection
+        of account: Int64?, only container: String? = nil, largest: Int? = nil, in connection: any SQLConnection
     ) throws -> [Sealkit_V1_ContainerUsage] {
+        let values: [SQLValue] = (account.map { [.integer($0)] } ?? []) + (container.map { [.text($0)] } ?? [])
         let order = (largest == nil ? "" : "bytes DESC, ") + "z.container, z.environment"
         return try connection.rows(
             """
             SELECT z.container, z.environment, SUM(CASE WHEN z.closed = 0 THEN 1 ELSE 0 END) AS zones,
                 CAST(SUM(u.records) AS BIGINT) AS records, CAST(SUM(u.bytes) AS BIGINT) AS bytes
-            \(zones(of: account))
+            \(zones(of: account))\(container == nil ? "" : " AND z.container = $\(values.count)")
             GROUP BY z.container, z.environment ORDER BY \(order)\(largest.map { " LIMIT \($0)" } ?? "")
-            """, account.map { [.integer($0)] } ?? []
+            """, values
         ) { row in
             var usage = Sealkit_V1_ContainerUsage()
             usage.container = try row.text("container")

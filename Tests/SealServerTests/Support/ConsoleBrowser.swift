@@ -53,9 +53,10 @@ struct ConsoleBrowser: Sendable {
         return try await send("POST", path, fields + [("token", token)], headers: ["Origin": origin])
     }
 
-    static func signedIn(_ server: RunningServer) async throws -> ConsoleBrowser {
+    /// - Parameter token: nil for the operator's.
+    static func signedIn(_ server: RunningServer, with token: String? = nil) async throws -> ConsoleBrowser {
         var browser = ConsoleBrowser(origin: server.console)
-        let token = try OperatorClient(server).token
+        let token = try token ?? OperatorClient(server).token
         let answer = try await browser.send("POST", "/sign-in", [("operator-token", token)])
         #expect(answer.status == 303)
         let cookie = try #require(answer.headers["set-cookie"])

@@ -25,6 +25,16 @@ final class ServedDoor: Sendable {
         try await management.requireOperator(token[...], transactions, now: clock())
     }
 
+    /// For somebody who signs in to the console with a container's token.
+    /// - Throws: `notAuthenticated`; `permissionFailure` for the operator's management token.
+    func grant(managementToken token: String) async throws -> ManagementTokens.Grant {
+        try await management.grant(of: token[...], transactions, now: clock())
+    }
+
+    func isGood(_ grant: ManagementTokens.Grant) async throws -> Bool {
+        try await ManagementTokens.isGood(grant, transactions, now: clock())
+    }
+
     /// For calls about one container.
     /// - Throws: `notAuthenticated`; `permissionFailure` for another container's token.
     func requireManager(of container: String, _ request: Request) async throws {
