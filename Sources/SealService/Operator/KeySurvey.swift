@@ -46,6 +46,8 @@ package struct KeySurvey: Sendable {
     static let mostEntries = 200
     /// Of a roster that is replayed since somebody left: whether that makes a key due is the roster's to say.
     static let mostReplayed: UInt64 = 2_000
+    /// Entries of all that are replayed in one read.
+    private static let mostReplayedAtOnce: UInt64 = 20_000
 
     /// Few: what is replayed here, nobody has asked for.
     private let rosters = RosterCache(capacity: 8)
@@ -58,11 +60,12 @@ package struct KeySurvey: Sendable {
     ) throws -> (sums: [TelemetryPlace: KeySums], next: Place?) {
         var sums: [TelemetryPlace: KeySums] = [:]
         var next = place
+        var room = Self.mostReplayedAtOnce
         let scopes = try place.isInShares ? shares(&next, connection) : zones(&next, connection)
         for scope in scopes where !scope.isClosed && scope.sequence > 0 {
             let key = TelemetryPlace(
                 container: scope.zone.container, environment: scope.zone.environment.name)
-            sums[key, default: KeySums()].add(try look(at: scope, connection))
+            sums[key, default: KeySums()].add(try look(at: scope, &room, connection))
         }
         guard scopes.count < page else { return (sums, next) }
         guard !place.isInShares else { return (sums, nil) }
@@ -91,7 +94,8 @@ package struct KeySurvey: Sendable {
         return found
     }
 
-    private func look(at scope: ScopeRow, _ connection: any SQLConnection) throws -> KeySums {
+    /// - Parameter room: entries that may be replayed still.
+    private func look(at scope: ScopeRow, _ room: inout UInt64, _ connection: any SQLConnection) throws -> KeySums {
         var sums = KeySums()
         sums.scopes = 1
         var opened: (epoch: UInt32, position: Int64)?
@@ -110,10 +114,13 @@ package struct KeySurvey: Sendable {
             return sums
         }
         if let since {
-            if scope.sequence > Self.mostReplayed {
+            if scope.sequence > min(Self.mostReplayed, room) {
                 sums.unread = 1
-            } else if try rosters.roster(of: scope, in: connection).rotationDue {
-                (sums.due, sums.dueSince) = (1, max(1, since))
+            } else {
+                room -= scope.sequence
+                if try rosters.roster(of: scope, in: connection).rotationDue {
+                    (sums.due, sums.dueSince) = (1, max(1, since))
+                }
             }
         }
         let oldest = try StaleRecords.oldestEpoch(

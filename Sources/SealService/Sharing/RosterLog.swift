@@ -45,7 +45,6 @@ package enum RosterLog {
     ) throws {
         try connection.stream(
             """
-
             SELECT entry, position FROM roster_entry WHERE owner = $1 AND zone = $2 AND share = $3
             ORDER BY sequence DESC LIMIT $4
             """, scope.key + [.integer(Int64(limit))]

@@ -136,7 +136,6 @@ package enum Shares {
     ) throws -> [ScopeRow] {
         try connection.rows(
             """
-
             SELECT \(ZoneRow.columns), \(columns) FROM share s JOIN zone z ON z.owner = s.owner AND z.zone = s.zone
             WHERE (s.owner, s.zone, s.share) > ($1, $2, $3) ORDER BY s.owner, s.zone, s.share LIMIT $4
             """, [.integer(key.owner), .integer(key.zone), .integer(key.share), .integer(Int64(limit))]
