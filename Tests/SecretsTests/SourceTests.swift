@@ -150,6 +150,7 @@ import Testing
                 "SealServer/Console/Console+Accounts.swift bytes",  // how many
                 "SealServer/Console/Console+Charts.swift code",  // a refusal's
                 "SealServer/Console/Console+Access.swift secret",  // a new token, on the page that shows it once
+                "SealServer/Console/Console+SchemaEditing.swift text",  // a schema's
                 "SealServer/Console/Console+Logs.swift code",  // a refusal's
                 "SealServer/Console/Console+Overview.swift bytes",
                 "SealServer/Console/Console+Record.swift text",  // a public record's, on its page

@@ -223,7 +223,7 @@ import Testing
             }
             let wrong = [("schema", "DEFINE NOTHING"), ("shown", try await shown()), ("do", "import")]
             let answer = try await browser.submit(page, to: "/schema/import", wrong)
-            #expect(answer.status == 400 && answer.body.contains("The schema is wrong at 1:"), "\(answer.body)")
+            #expect(answer.status == 400 && answer.body.contains("The schema is wrong at line 1"), "\(answer.body)")
 
             // Back to production's, by the container's name.
             let name = TestClient.container
