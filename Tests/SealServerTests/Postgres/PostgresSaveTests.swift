@@ -1,4 +1,3 @@
-import Dispatch
 import SealStatements
 import SealWire
 import Synchronization
@@ -150,54 +149,5 @@ import Testing
         #expect(number(.connects, of: "writer") > 1, "nothing ran at the same time")
         // Everybody changes what is not their zone's in one order, group by group: no two wait for each other.
         #expect(number(.triesAgain, of: "postgresql") == 0)
-    }
-
-    /// The first save of somebody in a zone, one that is refused, and one in a zone with shares, while somebody else's
-    /// write elsewhere takes its time.
-    @Test func savesWaitForNobodyElsewhere() async throws {
-        let folder = TemporaryFolder()
-        let postgres = try #require(TestPostgres.shared)
-        let url = postgres.url(of: try postgres.database(of: folder.path, hasTables: true))
-        try await RunningServer.with(folder: folder, database: DatabaseConfiguration(url: url)) { server in
-            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
-            let notes = try await anna.makeZone("notes")
-            let lists = try await bert.makeZone("lists")
-            // What they save is in the schema.
-            let list = try await bert.save([Write("list")], in: lists)[0]
-            _ = try await bert.makeShare(of: list, in: lists)
-
-            let (entered, entry) = AsyncStream<Void>.makeStream()
-            let hold = DispatchSemaphore(value: 0)
-            let database = server.services.database
-            let holding = Task {
-                try await database.write(at: .zone(owner: 1_000_000, zone: 1)) { connection in
-                    _ = try connection.exists("SELECT 1 FROM zone")
-                    try connection.mayStandStill()
-                    entry.yield()
-                    hold.wait()
-                }
-            }
-            for await _ in entered { break }
-            let codes = Mutex<[ErrorCode?]>([])
-            let saving = Task {
-                for (person, name, zone) in [
-                    (anna, "first", notes), (anna, "first", notes), (bert, "another", lists),
-                ] {
-                    let found = try await person.codes([Write(name)], in: zone)
-                    codes.withLock { $0 += found }
-                }
-            }
-            defer { saving.cancel() }
-            let end = ContinuousClock.now + .seconds(60)
-            while codes.withLock({ $0.count }) < 3, ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            let meanwhile = codes.withLock { $0 }
-            hold.signal()
-            try await holding.value
-            try await saving.value
-            #expect(meanwhile == [nil, .serverRecordChanged, nil])
-        }
-        postgres.drop(of: folder.path)
     }
 }

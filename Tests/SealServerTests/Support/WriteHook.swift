@@ -4,11 +4,22 @@ import Synchronization
 @testable import SealStorage
 
 /// Does something of its own before the next transaction that the server begins, durably: what others may do between a
-/// request's checks and its transaction.
+/// request's checks and its transaction. It knows where each was at home.
 final class WriteHook: Sendable {
     typealias Work = @Sendable (any SQLConnection) throws -> Void
 
     private let work = Mutex<Work?>(nil)
+    private let homes = Mutex<[Home]>([])
+
+    /// Of all writes since this was asked for the last time.
+    func takeHomes() -> [Home] {
+        homes.withLock { homes in
+            defer { homes = [] }
+            return homes
+        }
+    }
+
+    fileprivate func note(_ home: Home) { homes.withLock { $0.append(home) } }
 
     var isArmed: Bool { work.withLock { $0 != nil } }
 
@@ -38,6 +49,7 @@ private struct HookedDatabase: SQLDatabase {
     func write<T: Sendable>(
         at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
+        hook.note(home)
         if let work = hook.take() { try await base.write(at: .everything, work) }
         return try await base.write(at: home, beside: others, body)
     }
