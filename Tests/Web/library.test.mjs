@@ -153,10 +153,10 @@ test('an answer that is none ends in an error that says so', async () => {
 test('a page may ask its worker for all that there is, and for nothing of the inside', () => {
     const of = kind => Object.getOwnPropertyNames(kind.prototype).filter(name => name !== 'constructor' && typeof Object.getOwnPropertyDescriptor(kind.prototype, name).value === 'function').sort();
     // What the page does by itself, and what the parts of a container ask one another for.
-    const pages = ['whenUserSignsIn', 'whenUserSignsOut', 'shareWithUI', 'addNotificationListener', 'removeNotificationListener'];
+    const pages = ['whenUserSignsIn', 'whenUserSignsOut', 'shareWithUI', 'addNotificationListener', 'removeNotificationListener', 'getDatabaseWithDatabaseScope'];
     const inner = ['account', 'requireSignedIn', 'makeZone', 'deleteZone', 'replica', 'message'];
     assert.deepEqual([...methods.container, ...pages, ...inner].sort(), of(Container));
-    for (const name of ['privateCloudDatabase', 'sharedCloudDatabase']) assert.deepEqual([...methods[name], 'newRecordsBatch'].sort(), of(Database));
+    for (const name of ['privateCloudDatabase', 'sharedCloudDatabase']) assert.deepEqual([...methods[name], 'newRecordsBatch', 'shareWithUI'].sort(), of(Database));
     assert.deepEqual([...methods.publicCloudDatabase, 'newRecordsBatch', 'forget'].sort(), of(PublicDatabase));
     assert.deepEqual([...methods.share].sort(), of(Share));
 });

@@ -97,7 +97,7 @@ class Person:
     def __call__(self, *arguments, text=None):
         done = subprocess.run(
             [str(self.world.binary), *arguments, "--json", "--key-file", str(self.key_file), *map(str, self.more)], input=text.encode() if text else b"",
-            capture_output=True, env=self.world.environment(), timeout=120)
+            capture_output=True, env=self.world.environment(), timeout=1200)
         that(done.returncode == 0, f"sealkit {' '.join(arguments[:2])} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
         return [json.loads(line) for line in done.stdout.decode().splitlines()]
 

@@ -18,7 +18,7 @@ export const methods = /** @type {const} */ ({
     zone: ['fetchRecords', 'records', 'news', 'openAsset', 'saveAsset', 'upload', 'begin', 'endEdit', 'newRecord', 'save', 'remove', 'leave'],
 });
 // They take as long as a file or a stream does, and change nothing that others go by.
-const beside = ['saveAsset', 'upload', 'watch', 'logOut'];
+const beside = ['openAsset', 'saveAsset', 'upload', 'watch', 'logOut'];
 const places = new Map(Object.entries(methods).flatMap(([place, names]) => names.map(name => /** @type {[string, string]} */ ([name, place]))));
 const [origin = '', calls = ''] = self.name.split(' ');
 /** @type {Promise<Visit> | undefined} */
