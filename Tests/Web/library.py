@@ -129,7 +129,7 @@ ENROLLING = """async server => {
         digits: text => new Promise(resolve => Object.assign(window, { digits: text, say: resolve })),
     } }).then(me => { window.came = me.userRecordName; }, error => { window.came = error.ckErrorCode ?? String(error); });
 }"""
-SHORT_ZONE = 400
+SHORT_ZONE = 200
 
 
 class LibraryTests(SharingTests):
