@@ -23,7 +23,7 @@ struct ShareCreate: AccountHolderCommand {
     @Option(help: ArgumentHelp("A uniform type identifier for what is shared.", valueName: "identifier"))
     var type: String = ""
 
-    @Option(help: ArgumentHelp("A small picture, sealed like the title.", valueName: "file"))
+    @Option(help: ArgumentHelp("A small picture, sealed like the title.", valueName: "file"), completion: .file())
     var thumbnail: String?
 
     @OptionGroup var shared: SharedRecordOption
