@@ -67,11 +67,11 @@ demo: web build ## Four people share documents, one in a browser; a fifth, the s
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests
 
-test-postgres: setup ## Runs the tests of the server on a PostgreSQL of their own, and those of PostgreSQL
+test-postgres: setup ## Runs the tests of the server and all attacks on a PostgreSQL of their own, and those of PostgreSQL
 	@Tests/Support/setup postgresql
 	@swift build --product sealkit && swift build --product SealKitPackageTests
 	@SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 FSYNC=off SEALKIT_TEST_DATABASE=postgres \
-	    Tests/Support/postgres swift test --skip-build --filter 'SealServerTests|DatabaseCommandTests'
+	    Tests/Support/postgres swift test --skip-build --filter 'SealServerTests|DatabaseCommandTests|ServersTortureTests|attack[0-9]'
 
 test-s3: setup ## Runs the tests of assets on an S3 store of their own, SeaweedFS from PyPI, and on files
 	@swift build --product sealkit && swift build --product SealKitPackageTests

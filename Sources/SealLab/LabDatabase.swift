@@ -39,6 +39,18 @@ public enum LabDatabase {
         try createdb("--template=\(kept(name))", name)
     }
 
+    /// What whoever runs a server may do behind its back.
+    /// - Returns: false where it has a file.
+    public static func execute(_ statement: String, of folder: URL) throws -> Bool {
+        guard let server, let name = name(of: folder) else { return false }
+        let said = try Command.run(
+            URL(fileURLWithPath: "/usr/bin/psql"),
+            ["--no-psqlrc", "--quiet", "--command", statement, server.replacing("@/?", with: "@/\(name)?")],
+            environment: [:])
+        guard said.status == 0 else { throw Failure(description: "psql: \(said.errors)") }
+        return true
+    }
+
     /// With the folder that it is of.
     static func remove(of folder: URL) {
         guard let name = name(of: folder) else { return }
