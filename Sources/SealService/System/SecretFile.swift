@@ -68,11 +68,7 @@ package enum SecretFile {
             unlink(draft)
         }
         let folder = path.absolutePath.folderAbove
-        if geteuid() == 0 {
-            guard let owner = FileStatus(path: folder)?.owner, fchown(descriptor, owner.user, owner.group) == 0 else {
-                throw FileError(path: draft, action: "hand over", code: errno)
-            }
-        }
+        try PrivateFiles.handOver(descriptor, draft, toOwnerOf: folder)
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
             throw FileError(path: draft, action: "write", code: errno)
         }

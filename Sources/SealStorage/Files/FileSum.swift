@@ -131,13 +131,9 @@ package final class FileWriter {
         try put(bytes)
     }
 
-    /// What root writes into somebody's folder becomes theirs.
-    /// - Throws: `FileError`.
-    package func handOver(toOwnerOf folder: String) throws(FileError) {
-        guard geteuid() == 0 else { return }
-        guard let owner = FileStatus(path: folder)?.owner, fchown(file.rawValue, owner.user, owner.group) == 0 else {
-            throw FileError(path: path, action: "hand over", code: errno)
-        }
+    /// As `PrivateFiles.handOver`.
+    func handOver(toOwnerOf folder: String) throws(FileError) {
+        try PrivateFiles.handOver(file.rawValue, path, toOwnerOf: folder)
     }
 
     /// Lets the system have what was written so far, so that it is there when this process is killed.

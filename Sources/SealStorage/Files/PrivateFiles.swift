@@ -37,14 +37,24 @@ package enum PrivateFiles {
     /// Writes a file, durably, in the place of one that is there; a draft that was left by a process that was killed
     /// goes. It is the folder's owner's, who could not read what root has written there.
     package static func replace(_ path: String, with text: String) throws(FileError) {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let draft = path + ".new"
         try remove(draft)
         let writer = try FileWriter(draft)
-        try writer.handOver(toOwnerOf: folder)
+        try writer.handOver(toOwnerOf: path.absolutePath.folderAbove)
         try writer.write(Array(text.utf8))
         _ = try writer.finish()
         try rename(draft, to: path)
+    }
+
+    /// What root makes in somebody's folder becomes theirs: the server may run as somebody else.
+    /// - Parameters:
+    ///   - descriptor: of the file.
+    ///   - path: its name, for the error.
+    package static func handOver(_ descriptor: CInt, _ path: String, toOwnerOf folder: String) throws(FileError) {
+        guard geteuid() == 0 else { return }
+        guard let owner = FileStatus(path: folder)?.owner, fchown(descriptor, owner.user, owner.group) == 0 else {
+            throw FileError(path: path, action: "hand over", code: errno)
+        }
     }
 
     /// Removes a file, or a folder with all that is in it; what is not there is removed already.
