@@ -44,7 +44,7 @@ package final class Outbox: Sendable {
         messengers: [Address.Kind: any Messenger], key: SecretBytes, sender: Int64, database: any SQLDatabase,
         origin: ServerOrigin, clock: @escaping @Sendable () -> Int64, logger: Logger,
         waits: [Duration] = defaultWaits, capacity: Int = 2_000, metrics: ServerMetrics = .off,
-        settled: @escaping @Sendable (_ container: String, _ isSent: Bool) -> Void = { _, _ in }
+        settled: @escaping @Sendable (_ container: String, _ isSent: Bool) -> Void
     ) {
         self.settled = settled
         self.messengers = messengers
@@ -164,9 +164,7 @@ package final class Outbox: Sendable {
             do {
                 try await messenger.send(message)
                 states.sent(waiting.kind)
-                metrics.count(.messages, "\(waiting.kind)", "sent")
-                settled(waiting.container, true)
-                return await store { try $0.delete(waiting.id, in: $1) }
+                return await settle(waiting, isSent: true)
             } catch is CancellationError {
                 return
             } catch {
@@ -191,9 +189,7 @@ package final class Outbox: Sendable {
                         "again": "\(willRetry)",
                     ])
                 guard willRetry else {
-                    metrics.count(.messages, "\(waiting.kind)", "given-up")
-                    settled(waiting.container, false)
-                    await store { try $0.delete(waiting.id, in: $1) }
+                    await settle(waiting, isSent: false)
                     if isToBeTried { await tryOut(waiting.kind, messenger) }
                     return
                 }
@@ -202,9 +198,14 @@ package final class Outbox: Sendable {
                 guard await pause(attempts), await isOwn(waiting.id) else { return }
             }
         }
-        metrics.count(.messages, "\(waiting.kind)", "given-up")
-        settled(waiting.container, false)
         logger.warning("a message was given up: its code is of no use any more")
+        await settle(waiting, isSent: false)
+    }
+
+    /// Nothing more becomes of it.
+    private func settle(_ waiting: WaitingMessage, isSent: Bool) async {
+        metrics.count(.messages, "\(waiting.kind)", isSent ? "sent" : "given-up")
+        settled(waiting.container, isSent)
         await store { try $0.delete(waiting.id, in: $1) }
     }
 

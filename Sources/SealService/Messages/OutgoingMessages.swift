@@ -14,7 +14,7 @@ package struct WaitingMessage: Sendable {
     package let container: String
 
     package init(
-        id: ID16, kind: Address.Kind, message: CodeMessage, attempts: Int, expires: Int64, container: String = ""
+        id: ID16, kind: Address.Kind, message: CodeMessage, attempts: Int, expires: Int64, container: String
     ) {
         self.container = container
         self.id = id
@@ -100,7 +100,7 @@ struct OutgoingMessages: Sendable {
                 waiting.append(
                     WaitingMessage(
                         id: id, kind: known, message: message, attempts: Int(clamping: try row.int64("attempts")),
-                        expires: expires))
+                        expires: expires, container: ""))
             } else {
                 unreadable.append(id)
             }

@@ -62,7 +62,7 @@ import Testing
             let waiting = WaitingMessage(
                 id: ID16(random: &random), kind: .email,
                 message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
-                expires: now + 60_000_000)
+                expires: now + 60_000_000, container: "")
             let left = try await server.services.database.write(at: .everything) { connection in
                 try rows.insert(waiting, in: connection)
                 for _ in 0..<2 { try rows.countAttempt(waiting.id, in: connection) }
@@ -229,11 +229,11 @@ import Testing
                 messengers: [.email: relay], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
                 sender: 1, database: server.services.database, origin: server.services.origin,
                 clock: { server.clock.now },
-                logger: server.services.logger)
+                logger: server.services.logger, settled: { _, _ in })
             let waiting = WaitingMessage(
                 id: ID16.random(), kind: .email,
                 message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
-                expires: server.clock.now + 60_000_000)
+                expires: server.clock.now + 60_000_000, container: "")
             try await server.services.database.write(at: .everything) { try outbox.store(waiting, in: $0) }
             outbox.send(waiting)
             try await waitUntil("it is being sent") { relay.isSending }
@@ -290,12 +290,13 @@ import Testing
                 messengers: [.email: relay], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
                 sender: 1, database: server.services.database, origin: server.services.origin,
                 clock: { server.clock.now },
-                logger: server.services.logger, waits: [.milliseconds(5), .milliseconds(5), .milliseconds(5)])
+                logger: server.services.logger, waits: [.milliseconds(5), .milliseconds(5), .milliseconds(5)],
+                settled: { _, _ in })
             func send() async throws {
                 let waiting = WaitingMessage(
                     id: ID16.random(), kind: .email,
                     message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
-                    expires: server.clock.now + 60_000_000)
+                    expires: server.clock.now + 60_000_000, container: "")
                 try await server.services.database.write(at: .everything) { try outbox.store(waiting, in: $0) }
                 outbox.send(waiting)
                 try await waitUntil("it was given up") { outbox.count == 0 }
@@ -321,7 +322,7 @@ import Testing
                 messengers: [.email: server.mail], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
                 sender: 1, database: server.services.database, origin: server.services.origin,
                 clock: { server.clock.now },
-                logger: server.services.logger, waits: [.seconds(3600)], capacity: 2)
+                logger: server.services.logger, waits: [.seconds(3600)], capacity: 2, settled: { _, _ in })
             server.mail.fail(with: Array(repeating: .unavailable, count: 2))
             for number in 0..<2 {
                 let message = CodeMessage(recipient: "a@example.org", code: "1", language: "en")
@@ -330,7 +331,7 @@ import Testing
                     WaitingMessage(
                         id: try ID16([UInt8](repeating: UInt8(number), count: 16)), kind: .email, message: message,
                         attempts: 0,
-                        expires: server.clock.now + 1_000_000))
+                        expires: server.clock.now + 1_000_000, container: ""))
             }
             #expect(!outbox.hasRoom)
             #expect(outbox.carries(.email))
