@@ -13,14 +13,25 @@ final class KeyWatch: Sendable {
 
         var all: KeySums { sums.values.reduce(into: KeySums()) { $0.add($1) } }
 
-        /// Of the container and environment that are chosen, by their names.
+        /// Places that one answer names. Anybody may begin containers.
+        static let mostLines = 1_000
+
+        /// Of the container and environment that are chosen, by their names; of very many those in which the most keys
+        /// are due or old, and the sum of the rest as the last one.
         func lines(_ filters: [TelemetryDimension: String]) -> [(place: TelemetryPlace, sums: KeySums)] {
-            sums.filter { place, _ in
+            var chosen = sums.filter { place, _ in
                 (filters[.container] ?? place.container) == place.container
                     && (filters[.environment] ?? place.environment) == place.environment
+            }.map { (place: $0.key, sums: $0.value) }
+            var rest: KeySums?
+            if chosen.count > Self.mostLines {
+                chosen.sort { ($0.sums.due, $0.sums.outdated) > ($1.sums.due, $1.sums.outdated) }
+                rest = chosen[Self.mostLines...].reduce(into: KeySums()) { $0.add($1.sums) }
+                chosen.removeLast(chosen.count - Self.mostLines)
             }
-            .sorted { ($0.key.container, $0.key.environment) < ($1.key.container, $1.key.environment) }
-            .map { ($0.key, $0.value) }
+            chosen.sort { ($0.place.container, $0.place.environment) < ($1.place.container, $1.place.environment) }
+            if let rest { chosen.append((TelemetryPlace(container: "(the rest)", environment: ""), rest)) }
+            return chosen
         }
     }
 

@@ -38,6 +38,23 @@ import Testing
         return answer.status.code
     }
 
+    /// Anybody may begin containers: an answer names so many, and none is left out of its sums.
+    @Test func ofManyContainersTheWorstAreNamed() {
+        let most = KeyWatch.Round.mostLines
+        var sums: [TelemetryPlace: KeySums] = [:]
+        for number in 0..<(most + 2) {
+            var one = KeySums()
+            (one.scopes, one.due) = (1, number < 2 ? 0 : 1)
+            sums[TelemetryPlace(container: "org.example.c\(number)", environment: "production")] = one
+        }
+        let lines = KeyWatch.Round(ended: 1, sums: sums).lines([:])
+        #expect(lines.count == most + 1)
+        #expect(lines.dropLast().allSatisfy { $0.sums.due == 1 })
+        #expect(lines.dropLast().map(\.place.container) == lines.dropLast().map(\.place.container).sorted())
+        #expect(lines.last?.place.container == "(the rest)")
+        #expect(lines.last?.sums.scopes == 2 && lines.last?.sums.due == 0)
+    }
+
     @Test func invitationsAndWhoAcceptsThemAreCounted() async throws {
         let registry = MetricsRegistry()
         try await RunningServer.with(registry: registry, hasOperator: true, hasTelemetry: true) { server in
