@@ -12,22 +12,22 @@ extension TelemetryRecorder {
     func note(_ request: Request, _ context: SealRequestContext, _ response: Response, microseconds: Int64) {
         let note = context.note
         guard !note.isPreflight else { return }
-        let (isKnown, refusals, status) = (note.isKnown, note.outcome, response.status.code)
-        let code = refusals.code.isEmpty && status >= 400 ? "http-\(status)" : refusals.code
+        let (isKnown, outcome, status) = (note.isKnown, note.outcome, response.status.code)
+        let code = outcome.code.isEmpty && status >= 400 ? "http-\(status)" : outcome.code
         let key = TelemetryKey(request, context, isKnown: isKnown, code: code)
         self.note(
             LoggedRequest(
                 key: key, bytesIn: Int64(note.bytesReceived),
-                bytesOut: refusals.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0,
+                bytesOut: outcome.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0,
                 microseconds: microseconds, account: note.knownAccount, isPerson: note.isPerson,
-                refusedItems: refusals.items.values.reduce(0, +), request: code.isEmpty || !hasLog ? "" : context.id,
+                refusedItems: outcome.items.values.reduce(0, +), request: code.isEmpty || !hasLog ? "" : context.id,
                 groupID: isKnown && hasLog ? OperationGroupHeader(request)?.id.bytes ?? [] : []))
-        for (code, count) in refusals.items {
+        for (code, count) in outcome.items {
             var item = key
             (item.kind, item.code) = (.item, code)
             self.note(item, count: count)
         }
-        if let news = refusals.news { self.note(news, by: key.client) }
+        if let news = outcome.news { self.note(news, by: key.client) }
     }
 
     /// - Parameter client: says by which way somebody came.

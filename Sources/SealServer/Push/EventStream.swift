@@ -119,11 +119,18 @@ struct EventStream {
             let place = try NotificationFeed.place(of: caller.id, in: connection)
             guard place.last > position, place.floor <= position else { return .entries([], place, coalesced: 0) }
             let entries = try NotificationFeed.page(of: caller, environment, after: position, in: connection)
-            let coalesced = try entries.last.map {
-                try NotificationFeed.countCoalesced(of: caller.id, after: position, through: $0.number, in: connection)
-            }
-            return .entries(entries, place, coalesced: coalesced ?? 0)
+            return .entries(
+                entries, place,
+                coalesced: try Self.coalesced(entries, of: caller.id, after: position, in: connection))
         }
+    }
+
+    /// Most often each number is told, and nothing is to be asked.
+    private static func coalesced(
+        _ entries: [NotificationFeed.Entry], of owner: Int64, after position: Int64, in connection: any SQLConnection
+    ) throws -> Int {
+        guard let last = entries.last?.number, Set(entries.lazy.map(\.number)).count < last - position else { return 0 }
+        return try NotificationFeed.countCoalesced(of: owner, after: position, through: last, in: connection)
     }
 
     /// Waits for the reader: nothing piles up.

@@ -66,7 +66,6 @@ package enum StaleRecords {
         var oldest: UInt32?
         try connection.stream(
             """
-
             SELECT statement, deleted FROM record WHERE owner = $1 AND zone = $2 AND \(isIn(scope.number))
                 AND position > 0 AND position < $4 ORDER BY position LIMIT $5
             """, scope.key + [.integer(opened), .integer(Int64(limit))]
