@@ -45,24 +45,16 @@ struct PostgresBenchmark {
         }
     }
 
-    private struct NoDatabase: Error {}
-
     func run(_ report: inout Report) async throws {
         report.heading(
             "The server on PostgreSQL against SQLite, under \(ServerBenchmark.clients) clients at once, on loopback",
             "Both durable: synchronous=FULL, and fsync with synchronous_commit. PostgreSQL by its socket, on the same processors."
         )
         let postgres = try await PostgresProcess()
-        let made = try await Command.finished(
-            URL(fileURLWithPath: "/usr/bin/createdb"),
-            [
-                "--maintenance-db", postgres.url(of: "postgres"), "--template=template0", "--encoding=UTF8",
-                "--locale=C", "bench",
-            ])
-        guard made.status == 0 else { throw NoDatabase() }
+        let url = try await postgres.makeDatabase("bench")
         var engines: [Engine] = []
         defer { for engine in engines { engine.server.remove() } }
-        for arguments in [[], ["--database-url", postgres.url(of: "bench")]] {
+        for arguments in [[], ["--database-url", url]] {
             engines.append(try await Engine(try ServerProcess.temporary(arguments: arguments)))
         }
         for round in 0..<Self.rounds {

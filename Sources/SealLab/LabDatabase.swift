@@ -18,25 +18,25 @@ public enum LabDatabase {
         guard let server else { return [] }
         if name(of: folder) == nil {
             let name = "sealkit_lab_" + UUID().uuidString.lowercased().filter { $0 != "-" }
-            try createdb("--encoding=UTF8", "--locale=C", "--template=template0", name)
+            try createdb(PostgresProcess.databaseOptions + [name])
             try Data(name.utf8).write(to: note(of: folder))
         }
         guard let name = name(of: folder) else { throw Failure(description: "the database of \(folder.path) is gone") }
-        return ["--database-url", server.replacing("@/?", with: "@/\(name)?")]
+        return ["--database-url", PostgresProcess.url(of: name, at: server)]
     }
 
     /// Keeps a copy of what a stopped server has, in the place of any former one; nothing where it has files.
     public static func keep(of folder: URL) throws {
         guard let name = name(of: folder) else { return }
         try drop(kept(name))
-        try createdb("--template=\(name)", kept(name))
+        try createdb(["--template=\(name)", kept(name)])
     }
 
     /// A stopped server has what was kept.
     public static func bringBack(of folder: URL) throws {
         guard let name = name(of: folder) else { return }
         try drop(name)
-        try createdb("--template=\(kept(name))", name)
+        try createdb(["--template=\(kept(name))", name])
     }
 
     /// What whoever runs a server may do behind its back.
@@ -45,7 +45,7 @@ public enum LabDatabase {
         guard let server, let name = name(of: folder) else { return false }
         let said = try Command.run(
             URL(fileURLWithPath: "/usr/bin/psql"),
-            ["--no-psqlrc", "--quiet", "--command", statement, server.replacing("@/?", with: "@/\(name)?")],
+            ["--no-psqlrc", "--quiet", "--command", statement, PostgresProcess.url(of: name, at: server)],
             environment: [:])
         guard said.status == 0 else { throw Failure(description: "psql: \(said.errors)") }
         return true
@@ -67,10 +67,10 @@ public enum LabDatabase {
 
     private static func drop(_ name: String) throws { try run("dropdb", ["--force", "--if-exists", name]) }
 
-    private static func createdb(_ arguments: String...) throws { try run("createdb", arguments) }
+    private static func createdb(_ arguments: [String]) throws { try run("createdb", arguments) }
 
     private static func run(_ program: String, _ arguments: [String]) throws {
-        let server = (server ?? "").replacing("@/?", with: "@/postgres?")
+        let server = PostgresProcess.url(of: "postgres", at: server ?? "")
         let said = try Command.run(
             URL(fileURLWithPath: "/usr/bin/\(program)"), ["--maintenance-db", server] + arguments, environment: [:])
         guard said.status == 0 else { throw Failure(description: "\(program): \(said.errors)") }

@@ -39,7 +39,28 @@ public final class PostgresProcess: Sendable {
     }
 
     /// Of a database, by the socket.
-    public func url(of database: String) -> String { url.replacing("@/?", with: "@/\(database)?") }
+    public func url(of database: String) -> String { Self.url(of: database, at: url) }
+
+    /// The same of any server's URL without a database.
+    static func url(of database: String, at server: String) -> String {
+        server.replacing("@/?", with: "@/\(database)?")
+    }
+
+    /// Of `createdb`: an empty database as servers want it.
+    static let databaseOptions = ["--template=template0", "--encoding=UTF8", "--locale=C"]
+
+    /// Makes an empty database.
+    /// - Parameter owner: a role; nil for the superuser.
+    /// - Returns: its URL, by the socket.
+    @discardableResult
+    public func makeDatabase(_ name: String, owner: String? = nil) async throws -> String {
+        let made = try await Command.finished(
+            URL(fileURLWithPath: "/usr/bin/createdb"),
+            ["--maintenance-db", url(of: "postgres")] + Self.databaseOptions
+                + (owner.map { ["--owner=\($0)"] } ?? []) + [name])
+        guard made.status == 0 else { throw StartFailure() }
+        return url(of: name)
+    }
 
     /// The certificate of the authority that its own is of, for `localhost`.
     public var authority: String { folder + "/ca.pem" }

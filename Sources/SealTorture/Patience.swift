@@ -14,3 +14,16 @@ func patiently<T: Sendable>(_ what: String, _ body: @escaping @Sendable () async
         return first
     }
 }
+
+/// Looks time and again.
+/// - Parameter holds: nil where it cannot be said.
+/// - Throws: `Finding` when it does not hold in good time.
+func until(
+    within time: Duration = patience, _ failure: String, _ holds: () async -> Bool?
+) async throws {
+    let end = ContinuousClock.now + time
+    while await holds() != true {
+        try check(ContinuousClock.now < end, failure)
+        try await Task.sleep(for: .milliseconds(50))
+    }
+}

@@ -32,9 +32,7 @@ struct DatabaseCommandTests {
     }
 
     private static func make(_ database: String, _ process: PostgresProcess) async throws {
-        try await run(
-            "createdb", "--maintenance-db", process.url(of: "postgres"), "--template=template0", "--encoding=UTF8",
-            "--locale=C", "--owner=sealkit", database)
+        try await process.makeDatabase(database, owner: "sealkit")
     }
 
     private static func run(_ program: String, _ arguments: String...) async throws {

@@ -1,10 +1,11 @@
 import Foundation
 import NIOCore
 import SealKit
+import SealLab
 import Synchronization
 
 /// To several servers of one origin, by turns, as a proxy before them has it: who is known to be away gets nothing.
-final class ProxyTransport: Transport {
+final class ProxyTransport: PassingTransport {
     /// Who of them is there; for all that go by the same proxy.
     final class Upstreams: Sendable {
         private let state: Mutex<(away: Set<Int>, turn: Int)>
@@ -45,10 +46,11 @@ final class ProxyTransport: Transport {
         self.isPatient = isPatient
     }
 
-    private var next: HTTPTransport { servers[upstreams.next()] }
+    /// Another one each time.
+    var next: any Transport { servers[upstreams.next()] }
 
     private func repeated(
-        _ ask: (HTTPTransport) async throws(SealKitError) -> TransportResponse
+        _ ask: (any Transport) async throws(SealKitError) -> TransportResponse
     ) async throws(SealKitError) -> TransportResponse {
         let end = ContinuousClock.now + patience
         while isPatient, ContinuousClock.now < end {
@@ -64,18 +66,6 @@ final class ProxyTransport: Transport {
 
     func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
         try await repeated { server throws(SealKitError) in try await server.get(path, token: token) }
-    }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse {
-        try await next.upload(path, length: length, parts: parts, token: token)
-    }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) {
-        try await next.download(path, range: range, token: token, consume: consume)
     }
 
     func events(

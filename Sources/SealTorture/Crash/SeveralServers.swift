@@ -83,10 +83,8 @@ final class SeveralServers: Ground, @unchecked Sendable {
         guard goesOn else { return }
         for number in servers.indices where servers.allSatisfy({ $0 == nil }) { try start(number) }
         let answered = journal.answered
-        let end = ContinuousClock.now + patience * 2
-        while journal.answered < answered + 3 {
-            try check(ContinuousClock.now < end, "nobody is served any more: struck was \(what)")
-            try await Task.sleep(for: .milliseconds(20))
+        try await until(within: patience * 2, "nobody is served any more: struck was \(what)") {
+            journal.answered >= answered + 3
         }
         try await Task.sleep(for: .milliseconds(random.below(500)))
         journal.goDown()
@@ -134,14 +132,6 @@ final class SeveralServers: Ground, @unchecked Sendable {
             try await until("a server does not recover") {
                 try? await transport.get("/health", token: nil).status == 200
             }
-        }
-    }
-
-    private func until(_ failure: String, _ holds: @escaping @Sendable () async -> Bool?) async throws {
-        let end = ContinuousClock.now + patience
-        while await holds() != true {
-            try check(ContinuousClock.now < end, failure)
-            try await Task.sleep(for: .milliseconds(50))
         }
     }
 

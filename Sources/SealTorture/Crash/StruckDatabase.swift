@@ -34,15 +34,7 @@ final class LonePostgres: StruckDatabase {
 
     init() async throws {
         process = try await PostgresProcess()
-        let made = try await Command.finished(
-            URL(fileURLWithPath: "/usr/bin/createdb"),
-            [
-                "--maintenance-db", process.url(of: "postgres"), "--template=template0", "--encoding=UTF8",
-                "--locale=C",
-                "sealkit",
-            ])
-        try check(made.status == 0, "createdb: \(made.errors)")
-        url = process.url(of: "sealkit")
+        url = try await process.makeDatabase("sealkit")
     }
 
     var share: Int { 30 }
