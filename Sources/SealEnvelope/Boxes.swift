@@ -18,6 +18,19 @@ public enum StorageBox {
         try AEAD.openSecret(sealed, under: storageKey, associatedData: associatedData(purpose, context))
     }
 
+    /// What was sealed before the account took new keys opens with those before.
+    /// - Parameter seeds: oldest first.
+    public static func open(
+        _ sealed: [UInt8], purpose: String, context: [UInt8], keptBy seeds: [AccountSeed]
+    ) throws(SealError) -> SecretBytes {
+        for seed in seeds.dropFirst().reversed() {
+            let opened = try? open(sealed, purpose: purpose, context: context, under: seed.storageKey())
+            if let opened { return opened }
+        }
+        guard let first = seeds.first else { throw .missingKey }
+        return try open(sealed, purpose: purpose, context: context, under: first.storageKey())
+    }
+
     private static func associatedData(_ purpose: String, _ context: [UInt8]) -> [UInt8] {
         var pae = PAE(.storageBox, pieces: 2)
         pae.add(purpose)

@@ -34,6 +34,44 @@ extension Core {
         writer.number(zones.insert(try SharedZone(scope, as: own, entries: [], random: &random), &last))
     }
 
+    /// A visitor, a zone, whether it is but looked at and all of its share's roster is there, what this browser keeps
+    /// of it (nothing where that is not there) → whether it was there, and what is to be kept in its place, where that
+    /// is another. What is but looked at leaves nothing.
+    /// - Throws: `memoryDamaged` for what does not open.
+    mutating func remember(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (visitor, zone, isPreview, kept) = try core {
+            () throws(SealError) -> (Visitor, SharedZone, Bool, [UInt8]) in
+            (
+                try visitors[try reader.number()], try zones[try reader.number()], try reader.flag(),
+                try reader.blob(atMost: reader.remaining)
+            )
+        }
+        // An account that goes with the tab leaves nothing.
+        guard visitor.isKept else {
+            writer.flag(false)
+            writer.blob([])
+            return
+        }
+        let (zoneID, seeds) = (zone.zone.id, visitor.keys.seeds)
+        var known: [UInt8] = []
+        if !kept.isEmpty {
+            let memory: ZoneMemory
+            do throws(SealError) {
+                known = try ZoneMemory.open(kept, of: zoneID, by: seeds)
+                memory = try ZoneMemory(canonicalBytes: known)
+            } catch { throw Refusal("memoryDamaged") }
+            try zone.recall(memory, isWhole: isPreview)
+        }
+        let memory = zone.memory.canonicalBytes()
+        writer.flag(!kept.isEmpty)
+        writer.blob(
+            memory == known || isPreview
+                ? []
+                : try core { () throws(SealError) in
+                    try ZoneMemory.seal(memory, of: zoneID, by: seeds, random: &random)
+                })
+    }
+
     /// A zone → whether rosters are to be asked for, and the request.
     func rosterRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
         let request = try zones[try reader.number()].rosterRequest()

@@ -50,6 +50,7 @@ struct Core {
         case .acceptRequest: try acceptRequest(&reader, &writer)
         case .enter: try enter(&reader, &writer)
         case .comeBack: try comeBack(&reader, &writer)
+        case .remember: try remember(&reader, &writer)
         case .rosterAnswer: try rosterAnswer(&reader)
         case .changesAnswer: try changesAnswer(&reader, &writer)
         case .lookupAnswer: try lookupAnswer(&reader, &writer)
@@ -130,6 +131,7 @@ struct Core {
         case .newRecord: try newRecord(&reader, &writer)
         case .editRefused: try editRefused(&reader, &writer)
         case .visit, .metadataAnswer, .metadataGoesOn, .preview, .standing, .acceptRequest, .enter, .comeBack,
+            .remember,
             .rosterAnswer, .changesAnswer, .lookupAnswer, .shareRefresh, .leaveRequest, .refreshForEdit, .saveRequest,
             .deleteRequest, .editAnswer, .editCourse, .editShown:
             throw .unsupported

@@ -57,6 +57,7 @@ enum Operation: UInt32 {
     case shareRefresh = 139
     case leaveRequest = 140
     case news = 141
+    case remember = 142
     // Of changes
     case beginEdit = 144
     case newRecord = 145

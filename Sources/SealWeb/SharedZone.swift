@@ -36,6 +36,8 @@ final class SharedZone {
     private var heads: [Wire.ScopeHead] = []
     /// The account has seen these of rosters on other devices: nothing before them counts.
     private let floors: [Enrolment.Head]
+    /// This browser has seen that of the zone at other visits, or in other tabs: the same.
+    private var remembered = ZoneMemory()
     /// Something has come since the visitor was shown the records.
     var hasNews = false
     /// What is another than the visitor was shown, by name; nil where any may be.
@@ -82,8 +84,10 @@ final class SharedZone {
     private func replica(
         of scope: Scope, _ entries: [SignedRosterEntry]
     ) throws(SealError) -> ScopeReplica<SodiumHPKE> {
-        try ScopeReplica(
-            scope: scope, user: own.chain.userID, entries: entries, floor: floors.first { $0.scopeID == scope.id })
+        var known: [Enrolment.Head] = []
+        for floor in floors where floor.scopeID == scope.id { known.append(floor) }
+        for head in remembered.heads where head.scopeID == scope.id { known.append(head) }
+        return try ScopeReplica(scope: scope, user: own.chain.userID, entries: entries, floors: known)
     }
 
     var zone: Scope { scope.ofZone }
@@ -138,6 +142,35 @@ final class SharedZone {
         replicas[scope.id] = replica
         below = goesOn.below
         if !goesOn.isMoreComing, below == 0 { wanted.removeFirst() }
+    }
+
+    // MARK: Other visits
+
+    /// What was seen of the zone at other visits, or by now in another tab.
+    /// - Parameter isWhole: of the share's roster the server has shown all that it has.
+    /// - Throws: where that does not come together with what is known here.
+    func recall(_ memory: ZoneMemory, isWhole: Bool) throws(Refusal) {
+        for head in memory.heads {
+            remembered.add(head)
+            guard var replica = replicas[head.scopeID] else { continue }
+            defer { replicas[head.scopeID] = replica }
+            try client { () throws(ClientError) in
+                try replica.require(head, isLast: isWhole && head.scopeID == scope.id)
+            }
+        }
+    }
+
+    /// What there is to be kept of it by now: of a roster that does not lead to what was seen before, that.
+    var memory: ZoneMemory {
+        var memory = ZoneMemory()
+        for head in remembered.heads where replicas[head.scopeID] == nil { memory.add(head) }
+        for replica in replicas.values {
+            for floor in replica.floors { memory.add(floor) }
+            if replica.floors.isEmpty, let head = replica.head {
+                memory.add(Enrolment.Head(scopeID: replica.scope.id, sequence: head.sequence, hash: head.hash))
+            }
+        }
+        return memory
     }
 
     // MARK: The feed

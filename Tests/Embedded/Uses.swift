@@ -30,7 +30,7 @@ public func useReplica(
 ) throws(ClientError) -> [UInt32] {
     var replica = ScopeReplica<NoEncryption>(scope: scope, user: own.chain.userID)
     do throws(SealError) {
-        replica = try ScopeReplica(scope: scope, user: own.chain.userID, entries: tail.entries, floor: floor)
+        replica = try ScopeReplica(scope: scope, user: own.chain.userID, entries: tail.entries, floors: [floor])
     } catch {
         throw .invalid(error)
     }

@@ -42,7 +42,7 @@ import Testing
         #expect(people == [log.owner.user, bob.user])
         // As it is kept, it is read again.
         let again = try ScopeReplica<XWingHPKE>(
-            scope: log.scope, user: bob.user, entries: replica.entries, floor: nil)
+            scope: log.scope, user: bob.user, entries: replica.entries, floors: [])
         #expect(again.roster?.head == log.roster.head)
         #expect(again.currentKeys.isEmpty)
     }
@@ -95,7 +95,7 @@ import Testing
         var other = log
         let floor = Enrolment.Head(scopeID: log.roster.scopeID, sequence: log.roster.sequence, hash: log.roster.head)
         func replica() throws -> ScopeReplica<XWingHPKE> {
-            try ScopeReplica(scope: log.scope, user: bob.user, entries: [], floor: floor)
+            try ScopeReplica(scope: log.scope, user: bob.user, entries: [], floors: [floor])
         }
         let short = Array(log.entries.dropLast())
         #expect(throws: ClientError.shortened) { try replica().step(short, isLast: true, as: bob.own) }

@@ -112,7 +112,7 @@ import Testing
         let draft = try RosterAuthor<XWingHPKE>(user: own.chain.userID, keys: own.keys).open(
             scope, following: nil, encryptionScope: .perRecord, identity: own.chain, time: 0, random: &random)
         var replica = try ScopeReplica<XWingHPKE>(
-            scope: scope, user: own.chain.userID, entries: [draft.entry], floor: nil)
+            scope: scope, user: own.chain.userID, entries: [draft.entry], floors: [])
         replica.open([OwnGrant(epoch: 0, sealed: draft.grants[0].sealed)], as: own)
         return replica
     }

@@ -1,6 +1,7 @@
 // Where the core runs: the page talks to it by messages, so that nothing that a script of the page can name holds a key.
 import { Account } from './account.mjs';
 import { codeOf } from './failure.mjs';
+import * as kept from './kept.mjs';
 import { loadModule } from './module.mjs';
 import { Visit } from './visit.mjs';
 
@@ -14,7 +15,7 @@ import { Visit } from './visit.mjs';
 export const methods = /** @type {const} */ ({
     account: ['passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
         'createAccount', 'recoverAccount', 'keepAccount', 'logOut', 'device', 'beginEnrolment', 'enrolment', 'enrolled', 'endEnrolment'],
-    visit: ['open', 'link', 'askForSeat', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter', 'watch'],
+    visit: ['open', 'link', 'askForSeat', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter', 'watch', 'beginAnew'],
     zone: ['fetchRecords', 'records', 'news', 'openAsset', 'saveAsset', 'upload', 'begin', 'endEdit', 'newRecord', 'save', 'remove', 'leave'],
 });
 // They take as long as a file or a stream does, and change nothing that others go by.
@@ -24,7 +25,7 @@ const [origin = '', calls = ''] = self.name.split(' ');
 /** @type {Promise<Visit> | undefined} */
 let visit;
 /** What could not be loaded is loaded again for whoever asks again. */
-const begun = () => visit ??= loadModule().then(ask => new Visit(new Account(ask, origin, calls))).catch(error => {
+const begun = () => visit ??= loadModule().then(ask => new Visit(new Account(ask, origin, calls), kept)).catch(error => {
     visit = undefined;
     throw error;
 });

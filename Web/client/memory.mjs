@@ -1,42 +1,12 @@
-// What this browser keeps: nothing secret, and nothing of a share but where it is, and by which digits its owner was known. All of it goes by `forget`.
+// What the page keeps in this browser: nothing secret, and nothing of a share but where it is, and by which digits its owner was known. What
+// its worker keeps beside that, of what was verified, is the module's to read (`Visit`). All of it goes by `forget`.
+import { run } from './kept.mjs';
+
 /**
  * @typedef {'passkey' | 'passphrase' | 'recoveryKey' | 'device'} Way how an account comes back
  * @typedef {import('./account.mjs').Device} Device
  * @typedef {import('./visit.mjs').SharePlace} SharePlace
  */
-
-/** @type {Promise<IDBDatabase> | undefined} */
-let opened;
-
-/** Once: it is open until somebody forgets all that it has, in this tab or another one. */
-const open = () => opened ??= /** @type {Promise<IDBDatabase>} */ (new Promise((resolve, reject) => {
-    const request = indexedDB.open('sealkit', 1);
-    request.onupgradeneeded = () => request.result.createObjectStore('kept');
-    request.onsuccess = () => {
-        const database = request.result;
-        database.onclose = () => { opened = undefined; };
-        database.onversionchange = () => {
-            opened = undefined;
-            database.close();
-        };
-        resolve(database);
-    };
-    request.onerror = () => reject(request.error);
-})).catch(error => {
-    opened = undefined;
-    throw error;
-});
-
-/** @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => IDBRequest} body @returns {Promise<unknown>} */
-async function run(mode, body) {
-    const database = await open();
-    return new Promise((resolve, reject) => {
-        const transaction = database.transaction('kept', mode);
-        const request = body(transaction.objectStore('kept'));
-        transaction.oncomplete = () => resolve(request.result);
-        transaction.onerror = transaction.onabort = () => reject(transaction.error);
-    });
-}
 
 // A browser that keeps nothing, as in some private windows, is one that was never here.
 const keep = (/** @type {string} */ key, /** @type {unknown} */ value) => run('readwrite', store => store.put(value, key)).catch(() => undefined);

@@ -10,6 +10,7 @@ export const operations = {
     proofAnswer: 109, failure: 110,
     enter: 128, comeBack: 129, rosterRequest: 130, rosterAnswer: 131, changesRequest: 132, changesAnswer: 133, records: 134,
     record: 135, lookupRequest: 136, startOver: 137, lookupAnswer: 138, shareRefresh: 139, leaveRequest: 140, news: 141,
+    remember: 142,
     beginEdit: 144, newRecord: 145, refreshForEdit: 146, saveRequest: 147, deleteRequest: 148, editAnswer: 149, editCourse: 150,
     editRefused: 151, editShown: 152, renewEdit: 153,
     beginAsset: 160, assetLeaves: 161, openChunks: 162, beginUpload: 163, uploadState: 164, sealChunks: 165, endUpload: 166, partRoot: 167,

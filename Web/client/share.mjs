@@ -243,11 +243,17 @@ async function guard(step) {
     }
 }
 
+// What this browser has kept of the share does not open: whether it goes is its reader's to say.
+const damaged = 'memoryDamaged';
+
 /** @param {unknown} error @param {Step} step */
 function failed(error, step) {
     const code = codeOf(error);
     screen(texts.errorTitle, note(explain(code), 'warning', 'bad'),
-        element('div.actions', {}, button(texts.tryAgain, step, 'main'), button(texts.back, welcome)),
+        element('div.actions', {}, code === damaged ? button(texts.beginAnew, async () => {
+            await ask('beginAnew');
+            return step();
+        }, 'main') : button(texts.tryAgain, step, 'main'), button(texts.back, welcome)),
         // What to tell whoever helps: a word, and nothing of the link.
         element('p.quiet.small.told', {}, element('code', {}, code)));
 }
@@ -524,17 +530,20 @@ async function look() {
         throw error;
     }
     if (shown.standing !== 'member') return invitation(shown);
-    await ask('enter');
+    isNew = !(await ask('enter')).isKnown;
     await remember(shown);
     return records(shown.title);
 }
 
 async function comeBack() {
     if (!state.place) return incomplete(texts.incomplete);
-    await ask('comeBack', state.place);
+    isNew = !(await ask('comeBack', state.place)).isKnown;
     here = state.place;
     return records('');
 }
+
+// Its reader was in the share before, and this browser knows nothing of what it held.
+let isNew = false;
 
 // Where the records on the screen are.
 /** @type {import('./visit.mjs').SharePlace | undefined} */
@@ -724,6 +733,7 @@ async function records(title) {
             element('div', {}, heading, counted),
             element('div.find', {}, element('label', { for: 'find' }, texts.search), find),
             button(texts.refresh, () => records(title)), make),
+        isNew && state.way ? note(texts.firstSeen, 'warning', 'warn') : '',
         place);
     list = made;
     leaveButton.hidden = addButton.hidden = lockButton.hidden = false;

@@ -14,6 +14,7 @@ import { Zone } from './zone.mjs';
  *     isVouched: boolean, title: string, type: string, thumbnail: Uint8Array, author: string, isByOwner: boolean,
  *     standing: 'member' | 'invited' | 'everybody', mayWrite: boolean, safetyNumber: string, people: number,
  * }} ShownShare what a URL leads to
+ * @typedef {Pick<typeof import('./kept.mjs'), 'exchange' | 'forgotten'>} Keeping
  */
 
 const standings = /** @type {const} */ (['member', 'invited', 'everybody']);
@@ -36,8 +37,16 @@ export class Visit {
     /** @type {import('./notifications.mjs').NotificationStream | undefined} */
     #stream;
 
-    /** @param {import('./account.mjs').Account} account whose visit it is */
-    constructor(account) { this.#account = account; }
+    #kept;
+
+    /**
+     * @param {import('./account.mjs').Account} account whose visit it is
+     * @param {Keeping} [kept] where what was verified is kept for the next visit; without it that is known for this one alone
+     */
+    constructor(account, kept) {
+        this.#account = account;
+        this.#kept = kept;
+    }
 
     get account() { return this.#account; }
 
@@ -92,7 +101,17 @@ export class Visit {
             next = this.#ask('metadataGoesOn', await this.#metadata(next.u64(), (writer, bytes) => writer.u32(opening).blob(bytes)));
         }
         this.#opening = opening;
-        return this.#shown();
+        const shown = this.#shown();
+        // Whoever was in it is shown no older state in which it is to be accepted.
+        if (shown.standing !== 'member' && this.#kept) {
+            const zone = this.#entered();
+            try {
+                await this.#remembering(zone, true)();
+            } finally {
+                this.#account.handle('forget', zone);
+            }
+        }
+        return shown;
     }
 
     /**
@@ -152,24 +171,57 @@ export class Visit {
     /**
      * Where the URL led at another visit: the share is read without it.
      * @param {SharePlace & { database?: string }} place
+     * @returns {Promise<{ isKnown: boolean }>} as of `enter`
      */
     async comeBack({ container, environment, owner, zone, share, database = 'shared' }) {
         ({ identity: this.#identity } = await this.#account.identify(container));
         this.#container = container;
         this.#environment = environment;
         this.#place = { owner, zone };
-        this.#enter(this.#ask('comeBack', writer => writer.u32(this.#identity).string(container).string(environment).string(owner)
+        return this.#enter(this.#ask('comeBack', writer => writer.u32(this.#identity).string(container).string(environment).string(owner)
             .string(zone).string(share)).u32(), database);
     }
 
-    enter() {
-        this.#enter(this.#ask('enter', writer => writer.u32(this.#opening).u32(this.#identity)).u32());
-    }
+    /** @returns {Promise<{ isKnown: boolean }>} whether this browser remembers what was verified of it before */
+    enter() { return this.#enter(this.#entered()); }
+
+    #entered() { return this.#ask('enter', writer => writer.u32(this.#opening).u32(this.#identity)).u32(); }
 
     /** @param {number} handle */
-    #enter(handle, database = 'shared') {
-        this.#zone = new Zone(this.#account, handle, { container: this.#container, environment: this.#environment, database });
+    async #enter(handle, database = 'shared') {
+        const remember = this.#kept && this.#remembering(handle);
+        const isKnown = await remember?.() ?? false;
+        this.#zone = new Zone(this.#account, handle, { container: this.#container, environment: this.#environment, database }, remember);
+        return { isKnown };
     }
+
+    // What is known at the next visit
+
+    get #key() {
+        const { owner, zone } = this.#place ?? {};
+        return ['verified', this.#account.device().account, this.#container, this.#environment, owner, zone].join(' ');
+    }
+
+    /** @param {number} zone @param {boolean} isPreview it leaves nothing @returns {() => Promise<boolean>} brings what is verified of it and what is kept of it together; whether something was kept */
+    #remembering(zone, isPreview = false) {
+        const [kept, key] = [this.#kept, this.#key];
+        const times = kept?.forgotten();
+        return async () => {
+            let isKnown = false;
+            // Of a browser that was told to forget nobody keeps what was begun before.
+            if (kept?.forgotten() !== times) return isKnown;
+            await kept?.exchange(key, there => {
+                const answer = this.#ask('remember', writer => writer.u32(this.#account.visitor).u32(zone).flag(isPreview).blob(there ?? new Uint8Array(0)));
+                isKnown = answer.flag();
+                const next = answer.blob();
+                return next.length > 0 ? next.slice() : undefined;
+            });
+            return isKnown;
+        };
+    }
+
+    /** What is kept of it is damaged: nothing is known of it any more. */
+    async beginAnew() { await this.#kept?.exchange(this.#key, () => null); }
 
     /**
      * Hears of what others change in it, from now on, for as long as this lasts.

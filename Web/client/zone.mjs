@@ -32,16 +32,19 @@ export class Zone {
     #account;
     #handle;
     #database;
+    #remember;
 
     /**
      * @param {import('./account.mjs').Account} account
      * @param {number} handle the module's
      * @param {import('./assets.mjs').Database} database where it is
+     * @param {() => Promise<unknown>} [remember] keeps what was verified
      */
-    constructor(account, handle, database) {
+    constructor(account, handle, database, remember) {
         this.#account = account;
         this.#handle = handle;
         this.#database = database;
+        this.#remember = remember;
     }
 
     /** @param {Parameters<import('./account.mjs').Account['ask']>} operation */
@@ -72,6 +75,16 @@ export class Zone {
      *     changed, and whether something has come since they were read from the first one on
      */
     async fetchRecords() {
+        try {
+            return await this.#fetchRecords();
+        } finally {
+            // Before anything of it is shown; and what was verified before something else was refused, too.
+            await this.#remember?.();
+        }
+    }
+
+    /** @returns {Promise<Fetched>} */
+    async #fetchRecords() {
         await this.fetchRosters();
         /** @type {'changes' | 'lookup'} */
         let name = 'changes';

@@ -52,7 +52,7 @@ compile_swift() {
 swift_files() { find "$1" -name '*.swift' | LC_ALL=C sort; }
 
 # link_module OUT FILE MODULES EXPORT…: one wasm module of the host's object, these modules', libsodium and what of wasi-libc is used. Of
-# Debian's binaryen the passes that take most off what travels: functions that are the same, and arguments that nobody needs.
+# Debian's binaryen the passes that take most off what travels: functions that are the same, arguments that nobody needs, and what is known before or never used.
 link_module() {
     local out=$1 file=$2 module export arguments=()
     for module in $3; do arguments+=("$out/objects/$module.o"); done
@@ -61,6 +61,7 @@ link_module() {
     "$swift_bin/wasm-ld" --no-entry --gc-sections --strip-all --compress-relocations --stack-first -z stack-size=524288 "${arguments[@]}" \
         "$out/objects/host.o" "$out/libsodium/libsodium.a" "$wasi_lib" "$swift_lib/libswiftUnicodeDataTables.a" -o "$out/$file.linked"
     wasm-opt --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int --enable-mutable-globals --dae-optimizing \
-        --duplicate-function-elimination "$out/$file.linked" -o "$out/$file"
+        --duplicate-function-elimination --precompute-propagate --vacuum --optimize-instructions --reorder-locals \
+        --duplicate-function-elimination --rse --vacuum "$out/$file.linked" -o "$out/$file"
     rm "$out/$file.linked"
 }

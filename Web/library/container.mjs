@@ -294,7 +294,7 @@ export class Container {
             if (info.participantStatus !== 'ACCEPTED') await visit.accept();
             const key = this.#key('shared', info.zoneID);
             if (!this.#replicas.has(key)) {
-                visit.enter();
+                await visit.enter();
                 this.#replicas.set(key, Promise.resolve(new Replica(this.#signedIn(), visit.zone, { scope: 'shared', zoneID: info.zoneID })));
             }
             return { ...info, participantStatus: /** @type {const} */ ('ACCEPTED') };

@@ -31,6 +31,7 @@ const codes = new Map(Object.entries({
     keysReplaced: 'AUTHENTICATION_REQUIRED',
     limitExceeded: 'BAD_REQUEST',
     mayOnlyRead: 'ACCESS_DENIED',
+    memoryDamaged: 'INTERNAL_ERROR',
     missingKey: 'NOT_FOUND',
     mistypedRecoveryKey: 'BAD_REQUEST',
     networkFailure: 'NETWORK_ERROR',

@@ -14,8 +14,9 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
     public internal(set) var entries: [SignedRosterEntry] = []
     /// What it says; nil while there is nothing.
     public internal(set) var roster: Roster?
-    /// Where the device that enrolled this one had come to: nothing before it is taken over.
-    var floor: Enrolment.Head?
+    /// Where the account had come to elsewhere, or here before, as far as the log is not there yet: nothing before
+    /// that is taken over.
+    public private(set) var floors: [Enrolment.Head] = []
     var keys: [EpochContext: EpochKey] = [:]
     /// The life whose earlier grants were asked for, for want of keys: what they did not open then they do not open
     /// later.
@@ -30,11 +31,11 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
 
     /// As it was kept.
     /// - Throws: what an entry breaks: a copy that does not replay must not count as an empty one.
-    public init(scope: Scope, user: UserID, entries: [SignedRosterEntry], floor: Enrolment.Head?) throws(SealError) {
+    public init(scope: Scope, user: UserID, entries: [SignedRosterEntry], floors: [Enrolment.Head]) throws(SealError) {
         self.init(scope: scope, user: user)
         roster = try Roster(replaying: entries, scope: scope)
         self.entries = entries
-        self.floor = if let floor, roster?.reaches(floor) ?? false { nil } else { floor }
+        self.floors = ScopeReplica.floors(floors, above: roster)
     }
 
     /// Where the verified log ends.
@@ -82,15 +83,18 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
             throw error == .notNextEntry ? .forked(from: head) : .invalid(error)
         }
         guard let next else { throw .unknownScope }
-        if let floor, !next.reaches(floor) {
-            if next.sequence >= floor.sequence { throw .forked(from: nil) }
-            if isLast { throw .shortened }
-        }
+        for floor in floors { try ScopeReplica.check(next, reaches: floor, isLast: isLast) }
         if !fresh.isEmpty { try own.check(next) }
-        let isWholeOfAnother = scope.shareRecordName.isEmpty && scope.owner != user
         return Step(
             first: UInt64(entries.count), entries: fresh, roster: next, people: fresh.isEmpty ? [] : people(of: next),
-            absences: isWholeOfAnother && !fresh.isEmpty ? next.absences(of: user) : [], base: roster?.head)
+            absences: fresh.isEmpty ? [] : absences(in: next), base: roster?.head)
+    }
+
+    /// As of a `Step`, in all of the log.
+    public var absences: Set<UInt64> { roster.map { absences(in: $0) } ?? [] }
+
+    private func absences(in roster: Roster) -> Set<UInt64> {
+        scope.shareRecordName.isEmpty && scope.owner != user ? roster.absences(of: user) : []
     }
 
     /// Takes over what was judged, once it is kept.
@@ -99,8 +103,32 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
         guard step.base == roster?.head else { return false }
         entries += step.entries
         roster = step.roster
-        if let floor, step.roster.reaches(floor) { self.floor = nil }
+        floors = ScopeReplica.floors(floors, above: roster)
         return true
+    }
+
+    /// The account has seen more somewhere, as it turns out.
+    /// - Parameter isLast: the log ends with what is known of it.
+    /// - Throws: `forked`, `shortened`. What is known by then stays, and nothing follows it that does not lead there.
+    public mutating func require(_ floor: Enrolment.Head, isLast: Bool) throws(ClientError) {
+        floors = ScopeReplica.floors(floors + [floor], above: roster)
+        if let roster { try ScopeReplica.check(roster, reaches: floor, isLast: isLast) }
+    }
+
+    /// Those that a log does not lead to, each once.
+    private static func floors(_ floors: [Enrolment.Head], above roster: Roster?) -> [Enrolment.Head] {
+        var above: [Enrolment.Head] = []
+        next: for floor in floors where !(roster?.reaches(floor) ?? false) {
+            for known in above where known == floor { continue next }
+            above.append(floor)
+        }
+        return above
+    }
+
+    private static func check(_ roster: Roster, reaches floor: Enrolment.Head, isLast: Bool) throws(ClientError) {
+        guard !roster.reaches(floor) else { return }
+        if roster.sequence >= floor.sequence { throw .forked(from: nil) }
+        if isLast { throw .shortened }
     }
 
     /// Whether an entry is the verified one of its number.

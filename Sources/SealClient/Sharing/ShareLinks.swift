@@ -41,8 +41,8 @@ public struct ShareLinks: Sendable {
         var links: [Link] = []
         for link in stored.links where !link.keptSecret.isEmpty {
             let routingID = try ID16(link.routingID)
-            let secret = try Self.open(
-                link.keptSecret, context: Self.context(roster.scopeID, routingID), keptBy: seeds)
+            let secret = try StorageBox.open(
+                link.keptSecret, purpose: Self.purpose, context: Self.context(roster.scopeID, routingID), keptBy: seeds)
             links.append(
                 Link(
                     routingID: routingID, secret: try LinkSecret(secret),
@@ -54,18 +54,6 @@ public struct ShareLinks: Sendable {
         }
         self.links = links.filter { $0.invitationID != nil }
         self.shareWide = shareWide ?? Self.sealed(stored, to: own, in: roster, using: H.self)
-    }
-
-    /// What was kept before the account took new keys is sealed by those before.
-    private static func open(
-        _ sealed: [UInt8], context: [UInt8], keptBy seeds: [AccountSeed]
-    ) throws(SealError) -> SecretBytes {
-        for seed in seeds.dropFirst().reversed() {
-            let opened = try? StorageBox.open(sealed, purpose: purpose, context: context, under: seed.storageKey())
-            if let opened { return opened }
-        }
-        guard let first = seeds.first else { throw .missingKey }
-        return try StorageBox.open(sealed, purpose: purpose, context: context, under: first.storageKey())
     }
 
     /// The share-wide link of another maker. One that does not open is none: a copy that somebody sealed badly must not
@@ -115,8 +103,9 @@ public struct ShareLinks: Sendable {
             guard let routingID = try? ID16(link.routingID) else { continue }
             let context = context(scopeID, routingID)
             // What does not open is nothing that this account has kept: a link less, and no reason to stop.
-            guard (try? open(link.keptSecret, context: context, keptBy: [newest])) == nil,
-                let secret = try? open(link.keptSecret, context: context, keptBy: seeds)
+            guard
+                (try? StorageBox.open(link.keptSecret, purpose: purpose, context: context, keptBy: [newest])) == nil,
+                let secret = try? StorageBox.open(link.keptSecret, purpose: purpose, context: context, keptBy: seeds)
             else { continue }
             link.keptSecret = StorageBox.seal(
                 secret, purpose: purpose, context: context, under: newest.storageKey(), random: &random)

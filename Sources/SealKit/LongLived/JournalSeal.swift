@@ -17,14 +17,10 @@ struct JournalSeal: Sendable {
         return OperationJournal.Row(name: name, sealed: sealed)
     }
 
-    /// What was sealed before the account took new keys opens with those before.
     /// - Throws: `authenticationFailed`.
     func open(_ row: OperationJournal.Row, of id: ID16) throws(SealError) -> [UInt8] {
-        for seed in account.seeds.reversed() {
-            let opened = try? StorageBox.open(
-                row.sealed, purpose: Self.purpose, context: Self.context(id, row.name), under: seed.storageKey())
-            if let opened { return opened.copyBytes() }
-        }
-        throw .authenticationFailed
+        try StorageBox.open(
+            row.sealed, purpose: Self.purpose, context: Self.context(id, row.name), keptBy: account.seeds
+        ).copyBytes()
     }
 }

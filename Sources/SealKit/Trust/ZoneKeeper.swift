@@ -235,7 +235,7 @@ actor ZoneKeeper {
         let floor = try await core.trust.floor(scope: scope.id)
         guard !isLoaded else { return }
         replica = try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
-            try ScopeReplica(scope: scope, user: user, entries: entries, floor: floor)
+            try ScopeReplica(scope: scope, user: user, entries: entries, floors: floor.map { [$0] } ?? [])
         }
         isLoaded = true
     }

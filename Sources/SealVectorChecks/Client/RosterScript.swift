@@ -14,13 +14,14 @@ struct RosterScript<H: HybridEncryption> {
         self.shared = shared
         let scope = try shared.scope()
         let own = try test.own(container: scope.container, using: H.self)
-        var floor: Enrolment.Head?
+        var floors: [Enrolment.Head] = []
         if test.has("floor") {
             let head = try test.object("floor")
-            floor = Enrolment.Head(
-                scopeID: scope.id, sequence: try head.number("sequence"), hash: try head.digest("hash"))
+            floors.append(
+                Enrolment.Head(
+                    scopeID: scope.id, sequence: try head.number("sequence"), hash: try head.digest("hash")))
         }
-        replica = try core(ScopeReplica<H>(scope: scope, user: own.chain.userID, entries: [], floor: floor))
+        replica = try core(ScopeReplica<H>(scope: scope, user: own.chain.userID, entries: [], floors: floors))
         self.own = own
     }
 
