@@ -222,7 +222,8 @@ extension Enrolment.Package {
             heads.append(head)
         }
         try reader.finishPadded(total: bytes.count)
-        self.init(seeds: seeds, heads: heads)
+        // They are in order.
+        (self.seeds, self.heads) = (seeds, heads)
     }
 }
 

@@ -52,6 +52,12 @@ extension Core {
             writer.blob([])
             return
         }
+        // Most looks bring nothing, and no other tab was here.
+        if !kept.isEmpty, [UInt8](kept.prefix(AEAD.nonceBytes)) == zone.keptAs {
+            writer.flag(true)
+            writer.blob([])
+            return
+        }
         let (zoneID, seeds) = (zone.zone.id, visitor.keys.seeds)
         var known: [UInt8] = []
         if !kept.isEmpty {
@@ -64,12 +70,18 @@ extension Core {
         }
         let memory = zone.memory.canonicalBytes()
         writer.flag(!kept.isEmpty)
-        writer.blob(
-            memory == known || isPreview
-                ? []
-                : try core { () throws(SealError) in
-                    try ZoneMemory.seal(memory, of: zoneID, by: seeds, random: &random)
-                })
+        guard !isPreview else {
+            writer.blob([])
+            return
+        }
+        let sealed =
+            memory == known
+            ? kept
+            : try core { () throws(SealError) in
+                try ZoneMemory.seal(memory, of: zoneID, by: seeds, random: &random)
+            }
+        zone.keptAs = [UInt8](sealed.prefix(AEAD.nonceBytes))
+        writer.blob(memory == known ? [] : sealed)
     }
 
     /// A zone → whether rosters are to be asked for, and the request.

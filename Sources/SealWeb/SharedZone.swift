@@ -10,8 +10,12 @@ final class SharedZone {
     /// The share's own scope: the zone's, where all of it is shared.
     let scope: Scope
     let own: OwnIdentity
-    private var replicas: [Digest: ScopeReplica<SodiumHPKE>] = [:]
-    private var store = MemorySightings()
+    private var replicas: [Digest: ScopeReplica<SodiumHPKE>] = [:] { didSet { keptAs = [] } }
+    /// Of the zone's life with that number.
+    private var store = MemorySightings() { didSet { keptAs = [] } }
+    private var life: UInt32 = 0
+    /// The entry of the zone's own roster up to which `store` has heard of absences.
+    private var heard: UInt64 = 0
     private var feed: FeedReading
     private var token: [UInt8] = []
     /// Of the rosters whose tails are to be asked for, the first one next.
@@ -28,8 +32,10 @@ final class SharedZone {
     private var disbelieved: [String: Refusal] = [:]
     /// Of records that nobody has signed a server has as many as it likes.
     private static let mostDisbelieved = 10_000
-    /// What is known and has not come again, where the feed is read from its beginning once more.
+    /// What is known and has not come again, where the feed is read from its beginning.
     private var missing: Set<String> = []
+    /// Nothing of it has come yet.
+    private var isAtStart = true
     /// Of that, what is there when it is asked for by name: the feed goes on with it, or it was left out.
     private var leftOut: Set<String> = []
     /// Where the scopes ended when the feed did.
@@ -38,6 +44,8 @@ final class SharedZone {
     private let floors: [Enrolment.Head]
     /// This browser has seen that of the zone at other visits, or in other tabs: the same.
     private var remembered = ZoneMemory()
+    /// How what the browser keeps begins, where that is all that is known here.
+    var keptAs: [UInt8] = []
     /// Something has come since the visitor was shown the records.
     var hasNews = false
     /// What is another than the visitor was shown, by name; nil where any may be.
@@ -78,6 +86,7 @@ final class SharedZone {
         (self.scope, own, floors) = (scope, visitor.own, visitor.heads)
         feed = FeedReading(isWhole: true, random: &random)
         replicas[scope.id] = try core { () throws(SealError) in try replica(of: scope, entries) }
+        heard = replicas[zone.id]?.head?.sequence ?? 0
         wanted = [scope]
     }
 
@@ -140,8 +149,19 @@ final class SharedZone {
         // Whoever comes, goes or brings keys makes others of records that nobody has touched.
         if below > 0 || replicas[scope.id]?.roster?.sequence != replica.roster?.sequence { changed = nil }
         replicas[scope.id] = replica
+        if scope.id == zone.id, let head = replica.head {
+            noteAbsences(of: replica, after: heard, in: &store)
+            heard = head.sequence
+        }
         below = goesOn.below
         if !goesOn.isMoreComing, below == 0 { wanted.removeFirst() }
+    }
+
+    /// What was met before the visitor was out of the zone need not be there still.
+    private func noteAbsences(
+        of replica: ScopeReplica<SodiumHPKE>, after sequence: UInt64, in store: inout MemorySightings
+    ) {
+        for absence in replica.absences where absence > sequence { store.noteAbsence(from: zone.id) }
     }
 
     // MARK: Other visits
@@ -150,26 +170,46 @@ final class SharedZone {
     /// - Parameter isWhole: of the share's roster the server has shown all that it has.
     /// - Throws: where that does not come together with what is known here.
     func recall(_ memory: ZoneMemory, isWhole: Bool) throws(Refusal) {
+        var heardThere: UInt64 = 0
+        // In the order of what was kept: where that is all that is known, it is said by the same bytes.
+        let known = remembered.heads
+        remembered = memory
+        remembered.sightings = MemorySightings()
+        for head in known { remembered.add(head) }
         for head in memory.heads {
-            remembered.add(head)
+            if head.scopeID == zone.id { heardThere = max(heardThere, head.sequence) }
             guard var replica = replicas[head.scopeID] else { continue }
             defer { replicas[head.scopeID] = replica }
             try client { () throws(ClientError) in
                 try replica.require(head, isLast: isWhole && head.scopeID == scope.id)
             }
         }
+        guard memory.incarnation >= life else { return }
+        var theirs = memory.sightings
+        if let replica = replicas[zone.id] { noteAbsences(of: replica, after: heardThere, in: &theirs) }
+        if memory.incarnation > life { begin(memory.incarnation) }
+        // What else is known here has heard of no more than it had.
+        if heard == 0 { heard = heardThere }
+        for name in store.take(theirs) {
+            disbelieve(name, Refusal("rollback"))
+            hasNews = true
+        }
     }
 
-    /// What there is to be kept of it by now: of a roster that does not lead to what was seen before, that.
+    /// Of another life of the zone nothing counts in this one.
+    private func begin(_ life: UInt32) {
+        (self.life, store, records, disbelieved) = (life, MemorySightings(), [:], [:])
+        (missing, leftOut, changed) = ([], [], nil)
+    }
+
+    /// What there is to be kept of it by now.
     var memory: ZoneMemory {
         var memory = ZoneMemory()
-        for head in remembered.heads where replicas[head.scopeID] == nil { memory.add(head) }
-        for replica in replicas.values {
-            for floor in replica.floors { memory.add(floor) }
-            if replica.floors.isEmpty, let head = replica.head {
-                memory.add(Enrolment.Head(scopeID: replica.scope.id, sequence: head.sequence, hash: head.hash))
-            }
+        (memory.incarnation, memory.sightings) = (life, store)
+        for head in remembered.heads {
+            if let replica = replicas[head.scopeID] { memory.add(replica) } else { memory.add(head) }
         }
+        for replica in replicas.values { memory.add(replica) }
         return memory
     }
 
@@ -177,9 +217,8 @@ final class SharedZone {
 
     /// The feed from its beginning: the server no longer goes on from where it was. What was seen stays seen.
     func startOver(random: inout SystemRandom) {
-        (feed, token) = (FeedReading(isWhole: true, random: &random), [])
-        (missing, leftOut, disbelieved) = (Set(records.keys), [], [:])
-        changed = nil
+        (feed, token, isAtStart) = (FeedReading(isWhole: true, random: &random), [], true)
+        (leftOut, disbelieved, changed) = ([], [:], nil)
     }
 
     func changesRequest() -> Wire.RecordChangesRequest {
@@ -205,7 +244,13 @@ final class SharedZone {
         let part = FeedReading.Part(
             answer.records.map { feed.item($0) }, from: token, to: answer.token, isMoreComing: answer.moreComing)
         try client { [feed] () throws(ClientError) in try feed.check(part) }
+        if isAtStart {
+            // Whatever was there at this visit or another is gone by what is signed alone.
+            missing = Set(
+                RecordJudge(store).living(readable: ground.readableScopes, since: nil) { _ in true })
+        }
         guard let came = try read(answer.records.map { ($0, nil) }, in: ground) else { return .needsRosters }
+        isAtStart = false
         leftOut.subtract(came)
         feed.take(part)
         token = answer.token
@@ -221,7 +266,7 @@ final class SharedZone {
         for name in leftOut { disbelieve(name, Refusal("withheld")) }
         if !leftOut.isEmpty { (leftOut, hasNews) = ([], true) }
         for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
-            store.noteRead(place, upTo: epoch)
+            if store.caughtUp(in: place) ?? .min < epoch { store.noteRead(place, upTo: epoch) }
         }
         names = namesToShow(in: ground)
         return .isWhole
@@ -249,6 +294,10 @@ final class SharedZone {
         for scope in cited { if let view = replicas[scope.id]?.view, view.isMember { ground.add(view) } }
         // Nothing that it could be judged by: somebody has taken the visitor out, or it does not say what it should.
         guard ground[scope.id] != nil || ground.own != nil else { throw Refusal("notMember") }
+        if ground.incarnation != life {
+            guard ground.incarnation > life else { throw Refusal("rollback") }
+            begin(ground.incarnation)
+        }
         return ground
     }
 
@@ -361,7 +410,7 @@ final class SharedZone {
         }
         for (name, why) in told { disbelieve(name, why) }
         missing.subtract(found.lazy.map { $0.shown.recordName })
-        store = judge.store
+        if !found.isEmpty { store = judge.store }
     }
 
     #if LIBRARY

@@ -22,26 +22,19 @@ import Testing
 
     // MARK: Bytes
 
-    @Test func itsBytesAreTheSameInAnyOrderAndNoOthersAreRead() throws {
+    @Test func noOtherBytesAreRead() throws {
         let heads = [head(1, 7), head(2, 1), head(1, 9), head(1, 7, 1), head(3, .max), head(1, 7)]
         let bytes = memory(heads).canonicalBytes()
-        #expect(memory(heads.reversed()).canonicalBytes() == bytes)
         let read = try ZoneMemory(canonicalBytes: bytes)
-        #expect(Set(read.heads) == Set(heads) && read.heads.count == 5)
+        #expect(read.heads == Array(heads.dropLast()))
         #expect(read.canonicalBytes() == bytes)
         for count in 0..<bytes.count {
             #expect(throws: SealError.self) { try ZoneMemory(canonicalBytes: Array(bytes.prefix(count))) }
         }
         #expect(throws: SealError.malformed) { try ZoneMemory(canonicalBytes: bytes + [0]) }
         #expect(throws: SealError.unsupported) { try ZoneMemory(canonicalBytes: [9] + bytes.dropFirst()) }
-        // More heads than there are bytes, one twice, and two that are exchanged.
-        let (start, count) = (5, 72)
-        func one(_ index: Int) -> [UInt8] { Array(bytes[start + index * count..<start + (index + 1) * count]) }
-        for changed in [
-            [1, 255, 255, 255, 255], [1, 2, 0, 0, 0] + one(0) + one(0), [1, 2, 0, 0, 0] + one(1) + one(0),
-        ] {
-            #expect(throws: SealError.malformed) { try ZoneMemory(canonicalBytes: changed) }
-        }
+        // More heads than there are bytes.
+        #expect(throws: SealError.malformed) { try ZoneMemory(canonicalBytes: [1, 255, 255, 255, 255]) }
         #expect(try ZoneMemory(canonicalBytes: memory([]).canonicalBytes()).heads.isEmpty)
     }
 

@@ -101,7 +101,7 @@ class MishapTests:
             rita.open("about:blank")
             rita.open(url)
             rita.heading("You were here before")
-            expect(rita.page.get_by_text("It remembers who was in the share")).to_be_visible()
+            expect(rita.page.get_by_text("It remembers what it has verified there")).to_be_visible()
             rita.shoot("22-back")
             rita.press("Unlock with your recovery key")
             rita.press("Back")

@@ -6,8 +6,8 @@ import subprocess
 
 from playwright.sync_api import expect
 
-from hostile import FAILED
-from liar import Liar
+from hostile import FAILED, NAME, RECORDS, REFUSED
+from liar import Liar, Message
 from world import Person, link_secret, that
 
 from processes import stop
@@ -184,6 +184,100 @@ class ReturningTests:
             self.comes_back(vic)
             self.nothing_shown(vic, SHORTENED)
 
+    def disbelieved(self, guest, *names):
+        """The records that are not believed, and no others."""
+        rows = guest.page.get_by_role("row").filter(has_text=REFUSED)
+        expect(rows).to_have_count(len(names))
+        for name in names:
+            expect(rows.filter(has_text=name)).to_have_count(1)
+
+    def test_returning_to_records_that_went_back(self):
+        with self.past("records") as past, self.guest("yul") as yul, self.guest("yul-spy") as spy:
+            owner = past.owner()
+            for name in ("second", "gone"):
+                owner.save(name, "--seal", f"title=The {name}", zone="Fair")
+            yul.open(owner.url)
+            yul.press("Continue with a passkey")
+            yul.accept("The fair")
+            self.shows(yul, 3, "Stand 1", "The second", "The gone")
+            past.keep("then")
+            twin = past.twin(owner)
+            owner.save("stand", "--update", "--seal", "title=Stand 1b", zone="Fair")
+            owner("record", "delete", "gone", "--zone", "Fair")
+            owner.save("late", "--seal", "title=Stand 2", zone="Fair")
+            self.comes_back(yul)
+            self.shows(yul, 3, "Stand 1b", "The second", "Stand 2")
+            self.disbelieved(yul)
+            # The list of people is the same. One record is older, one was deleted since, one is gone without a word.
+            past.go("then")
+            self.comes_back(yul)
+            self.shows(yul, 4, "The second")
+            self.disbelieved(yul, "stand", "gone", "late")
+            for title in ("Stand 1", "The gone", "Stand 2"):
+                that(yul.page.get_by_text(title, exact=True).count() == 0, f"{title} is shown")
+            yul.shoot("36-records-went-back")
+            # What was refused takes nothing from what is known.
+            past.go("now")
+            self.comes_back(yul)
+            self.shows(yul, 3, "Stand 1b", "The second", "Stand 2")
+            self.disbelieved(yul)
+            # A record that is there, and that the feed leaves out.
+            with past.liar.lie("records/changes", lambda _, ask: Message(ask()).edit(RECORDS, lambda record: None if record.get(NAME) == b"second" else record).bytes):
+                self.comes_back(yul)
+                self.shows(yul, 3, "Stand 1b", "Stand 2")
+                self.disbelieved(yul, "second")
+
+            # A record of before the last key, which comes only once that was read past. Who was never here cannot know.
+            owner("zone", "rotate", "Fair")
+            owner.save("after", "--seal", "title=Stand 3", zone="Fair")
+            self.comes_back(yul)
+            self.shows(yul, 4, "Stand 3")
+            past.go("then")
+            twin.save("slipped", "--seal", "title=Slipped in", zone="Fair")
+            kept = {}
+
+            def keep(_, ask):
+                answer = ask()
+                kept.update({Message(record).get(NAME): record for record in Message(answer).all(RECORDS)})
+                return answer
+
+            with past.liar.lie("records/changes", keep):
+                spy.open(owner.url)
+                spy.press("Only for this visit")
+                spy.accept("The fair")
+                self.shows(spy, 4, "Slipped in")
+            past.go("now")
+            with past.liar.lie("records/changes", lambda _, ask: Message(ask()).add(RECORDS, kept[b"slipped"]).bytes):
+                self.comes_back(yul)
+                self.shows(yul, 5, "Stand 3")
+                self.disbelieved(yul, "slipped")
+                that(yul.page.get_by_text("Slipped in").count() == 0, "it is shown")
+
+    def test_returning_after_an_absence(self):
+        """Whoever was out meanwhile is not told that what went then is withheld."""
+        with self.past("absence") as past, self.guest("zack") as zack:
+            owner = past.owner()
+            owner.save("gone", "--seal", "title=The gone", zone="Fair")
+            zack.open(owner.url)
+            zack.press("Continue with a passkey")
+            zack.accept("The fair")
+            self.shows(zack, 2, "The gone")
+            [other] = [one["userRecordName"] for one in owner("share", "show", "Fair")[0]["participants"] if one["role"] != "owner"]
+            owner("share", "remove", "Fair", other)
+            owner("record", "delete", "gone", "--zone", "Fair")
+            zack.press("Look for changes")
+            zack.heading(FAILED)
+            url = owner("share", "url", "Fair")[0]["url"]
+            zack.open("about:blank")
+            zack.open(url)
+            zack.press("Unlock with your passkey")
+            zack.accept("The fair")
+            self.shows(zack, 1, "Stand 1")
+            self.disbelieved(zack)
+            self.comes_back(zack)
+            self.shows(zack, 1, "Stand 1")
+            self.disbelieved(zack)
+
     def test_returning_to_what_is_damaged(self):
         with self.past("damaged") as past, self.guest("wes") as wes:
             owner = past.owner()
@@ -204,12 +298,13 @@ class ReturningTests:
                 self.comes_back(wes)
                 self.shows(wes, 1, "Stand 1")
                 that(wes.page.get_by_text(FIRST_SEEN).count() == 0, "it was not kept anew")
-            # While the share is open, too.
+            # While the share is open, too, before more is kept.
             wes.page.evaluate(KEPT, "flip")
+            owner.save("more", "--seal", "title=Stand 2", zone="Fair")
             wes.press("Look for changes")
             self.nothing_shown(wes, DAMAGED)
             wes.press("Begin anew")
-            self.shows(wes, 1, "Stand 1")
+            self.shows(wes, 2, "Stand 2")
             # An account of one visit leaves nothing, and another account's is not what is known here.
             with self.guest("wes-once") as once:
                 once.open(owner.url)
@@ -257,10 +352,11 @@ class ReturningTests:
             self.shows(xia, 1)
             before = first.evaluate(KEPT, "")
             owner("zone", "rotate", "Fair")
+            owner.save("stand", "--update", "--seal", "title=Stand 1b", zone="Fair")
             owner.save("late", "--seal", "title=Stand 2", zone="Fair")
             xia.page = first
             xia.press("Look for changes")
-            self.shows(xia, 2, "Stand 2")
+            self.shows(xia, 2, "Stand 1b", "Stand 2")
             newest = first.evaluate(KEPT, "")
             that(newest != before, "what was verified is not kept")
             xia.page = second
@@ -269,7 +365,7 @@ class ReturningTests:
             that(first.evaluate(KEPT, "") == newest, "an older state was written over a newer one")
             second.unroute("**/records/changes")
             xia.press("Look for changes")
-            self.shows(xia, 2, "Stand 2")
+            self.shows(xia, 2, "Stand 1b", "Stand 2")
             # A tab that was open when all was forgotten keeps nothing of it.
             first.locator(".account summary").click()
             xia.page = first

@@ -1,19 +1,22 @@
 public import SealPrimitives
 import SealStatements
 
-/// What was seen, for as long as this value lasts: whoever wants it to outlast that keeps it elsewhere.
-public struct MemorySightings: SightingStore {
+/// What was seen, for as long as this value lasts; a browser keeps its bytes from one visit to the next (`ZoneMemory`).
+public struct MemorySightings: SightingStore, Sendable {
     private struct Record {
         var seen: SeenStatement
         var noted: Int64
         var met: Int64
         var isBeforeAbsence: Bool
+        /// The statement with which it went.
+        var went: Digest?
     }
 
     private var records: [String: Record] = [:]
-    private var went: [String: (hash: Digest, noted: Int64)] = [:]
+    private var anyGone = false
     private var moment: Int64 = 0
-    private var marks: [ScopePlace: Int64] = [:]
+    /// Few.
+    private var marks: [(place: ScopePlace, epoch: Int64)] = []
     /// Late statements that were accepted, oldest first.
     public private(set) var late: [Digest] = []
 
@@ -23,7 +26,11 @@ public struct MemorySightings: SightingStore {
 
     /// A scope was read without a gap up to an epoch; what was read once stays read.
     public mutating func noteRead(_ place: ScopePlace, upTo epoch: Int64) {
-        marks[place] = max(marks[place] ?? epoch, epoch)
+        for index in marks.indices where marks[index].place == place {
+            marks[index].epoch = max(marks[index].epoch, epoch)
+            return
+        }
+        marks.append((place, epoch))
     }
 
     /// This account was out of the scope: of what it met there before, nothing needs to be there still.
@@ -31,6 +38,136 @@ public struct MemorySightings: SightingStore {
         for (name, record) in records where record.seen.place.scopeID == scope {
             records[name]?.isBeforeAbsence = true
         }
+    }
+
+    // MARK: From one visit to the next
+
+    /// So many records are kept, at most.
+    public static let mostKept = 20_000
+
+    /// As much of it as is kept: what was kept before stays, so that nobody who writes there crowds it out, and of
+    /// what came since the first by name. Of a record that is not kept an older state is not noticed at the next visit;
+    /// since an honest one that is not known would be back-dated then, nothing counts as read past.
+    public func kept(atMost most: Int = mostKept) -> MemorySightings {
+        guard records.count > most else { return self }
+        var kept = self
+        var left = records.count - most
+        for name in names.reversed() where left > 0 && (records[name]?.met ?? 0) > 0 {
+            kept.records[name] = nil
+            left -= 1
+        }
+        kept.marks = []
+        return kept
+    }
+
+    private var names: [String] {
+        var names: [String] = []
+        for name in records.keys { names.append(name) }
+        return names.sorted()
+    }
+
+    /// Takes over what was kept, where that is newer.
+    /// - Returns: the records of which another statement with the same number was seen: the one that was kept counts.
+    public mutating func take(_ kept: MemorySightings) -> [String] {
+        var forked: [String] = []
+        for (name, theirs) in kept.records {
+            guard var mine = records[name], mine.seen.revision >= theirs.seen.revision else {
+                records[name] = theirs
+                continue
+            }
+            if mine.seen.revision == theirs.seen.revision {
+                if mine.seen.hash == theirs.seen.hash {
+                    mine.isBeforeAbsence = mine.isBeforeAbsence && theirs.isBeforeAbsence
+                } else {
+                    forked.append(name)
+                    mine = theirs
+                }
+            }
+            mine.met = 0
+            mine.went = mine.went ?? theirs.went
+            records[name] = mine
+        }
+        anyGone = anyGone || kept.anyGone
+        // In the order of what was kept: where that is all that is known, it is said by the same bytes.
+        let known = marks
+        marks = kept.marks
+        for mark in known { noteRead(mark.place, upTo: mark.epoch) }
+        return forked
+    }
+
+    /// What is kept of a record takes so many bytes at least, and so does a mark.
+    private static let leastRecordBytes = 73
+    private static let markBytes = Digest.byteCount + 12
+
+    public func write(to writer: inout CanonicalWriter) {
+        writer.number(UInt32(marks.count))
+        for mark in marks {
+            MemorySightings.write(mark.place, &writer)
+            writer.number(mark.epoch)
+        }
+        writer.number(UInt32(records.count))
+        var last: ScopePlace?
+        for name in names {
+            guard let record = records[name] else { continue }
+            let place = ScopePlace(record.seen.place)
+            var flags: UInt8 = record.seen.kind == .delete ? 1 : 0
+            if record.isBeforeAbsence { flags |= 2 }
+            if record.went != nil { flags |= 4 }
+            if place != last { flags |= 8 }
+            writer.string(name)
+            writer.number(flags)
+            if place != last { MemorySightings.write(place, &writer) }
+            writer.number(record.seen.revision)
+            writer.digest(record.seen.hash)
+            writer.number(record.seen.rosterSequence)
+            writer.string(record.seen.recordType)
+            writer.id(record.seen.creator.id)
+            if let went = record.went { writer.digest(went) }
+            last = place
+        }
+    }
+
+    /// - Throws: `malformed`, `invalidLength` for anything but what `write` gives.
+    public init(from reader: inout CanonicalReader) throws(SealError) {
+        for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: MemorySightings.markBytes)) {
+            marks.append((try MemorySightings.readPlace(&reader), try reader.number()))
+        }
+        var (lastName, last): (String?, ScopePlace?)
+        for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: MemorySightings.leastRecordBytes)) {
+            let name = try reader.string(atMost: Limits.nameBytes)
+            if let lastName, lastName >= name { throw .malformed }
+            let flags = try reader.byte()
+            guard flags < 16 else { throw .malformed }
+            if flags & 8 != 0 {
+                let place = try MemorySightings.readPlace(&reader)
+                guard place != last else { throw .malformed }
+                last = place
+            }
+            guard let place = last else { throw .malformed }
+            let revision: UInt64 = try reader.number()
+            let hash = try reader.digest()
+            let rosterSequence: UInt64 = try reader.number()
+            let type = try reader.string(atMost: Limits.nameBytes)
+            let creator = UserID(try reader.id())
+            let seen = SeenStatement(
+                kind: flags & 1 == 0 ? .save : .delete, recordType: type, creator: creator, revision: revision,
+                hash: hash, place: Statement.FormerScope(scopeID: place.scope, incarnation: place.incarnation),
+                rosterSequence: rosterSequence)
+            let went = flags & 4 == 0 ? nil : try reader.digest()
+            anyGone = anyGone || went != nil
+            records[name] = Record(
+                seen: seen, noted: 0, met: 0, isBeforeAbsence: flags & 2 != 0, went: went)
+            lastName = name
+        }
+    }
+
+    private static func write(_ place: ScopePlace, _ writer: inout CanonicalWriter) {
+        writer.digest(place.scope)
+        writer.number(place.incarnation)
+    }
+
+    private static func readPlace(_ reader: inout CanonicalReader) throws(SealError) -> ScopePlace {
+        ScopePlace(try reader.digest(), try reader.number())
     }
 
     // MARK: SightingStore
@@ -49,7 +186,7 @@ public struct MemorySightings: SightingStore {
         let isThere = known.map { !$0.isBeforeAbsence } ?? false
         records[sighting.recordName] = Record(
             seen: SeenStatement(sighting.statement, hash: sighting.hash), noted: moment,
-            met: isThere ? known?.met ?? moment : moment, isBeforeAbsence: false)
+            met: isThere ? known?.met ?? moment : moment, isBeforeAbsence: false, went: known?.went)
         return true
     }
 
@@ -57,22 +194,24 @@ public struct MemorySightings: SightingStore {
         metBy moment: Int64?, where isWanted: (String) -> Bool
     ) throws(Never) -> [(name: String, place: ScopePlace?)] {
         var found: [(name: String, place: ScopePlace?)] = []
-        for (name, record) in records where record.seen.kind == .save && !record.isBeforeAbsence {
-            guard moment.map({ record.met <= $0 }) ?? true, went[name]?.hash != record.seen.hash, isWanted(name) else {
-                continue
-            }
+        for name in names {
+            guard let record = records[name], record.seen.kind == .save, !record.isBeforeAbsence,
+                moment.map({ record.met <= $0 }) ?? true, record.went != record.seen.hash, isWanted(name)
+            else { continue }
             found.append((name, ScopePlace(record.seen.place)))
         }
-        found.sort { $0.name < $1.name }
         return found
     }
 
-    public func hasAnyGone() throws(Never) -> Bool { !went.isEmpty }
+    public func hasAnyGone() throws(Never) -> Bool { anyGone }
 
-    public func gone(_ name: String) throws(Never) -> Digest? { went[name]?.hash }
+    public func gone(_ name: String) throws(Never) -> Digest? { records[name]?.went }
 
+    /// Of a record that was seen.
     public mutating func noteGone(_ name: String, _ hash: Digest, at moment: Int64) throws(Never) {
-        went[name] = (hash, moment)
+        records[name]?.went = hash
+        records[name]?.noted = moment
+        anyGone = true
     }
 
     public func lastMoment() throws(Never) -> Int64 { moment }
@@ -80,10 +219,13 @@ public struct MemorySightings: SightingStore {
     public mutating func setMoment(_ moment: Int64) throws(Never) { self.moment = moment }
 
     public func isNoted(_ name: String, after moment: Int64) throws(Never) -> Bool {
-        (records[name]?.noted ?? .min) > moment || (went[name]?.noted ?? .min) > moment
+        (records[name]?.noted ?? .min) > moment
     }
 
-    public func caughtUp(in place: ScopePlace) throws(Never) -> Int64? { marks[place] }
+    public func caughtUp(in place: ScopePlace) throws(Never) -> Int64? {
+        for mark in marks where mark.place == place { return mark.epoch }
+        return nil
+    }
 
     public mutating func noteLate(_ sighting: Sighting) throws(Never) { late.append(sighting.hash) }
 }

@@ -3,33 +3,33 @@ public import SealPrimitives
 import SealStatements
 
 /// What a device that keeps no store remembers of a zone from one visit to the next, in one piece: how far it has
-/// verified the rosters of the zone's scopes.
+/// verified the rosters of the zone's scopes, and what it has seen of the records of one life of it.
 ///
 /// What is kept was verified: it judges what a server shows later, and is not judged itself.
 public struct ZoneMemory: Sendable {
-    /// Where what was verified ends, ascending by scope; more than one of a scope where that did not come together yet.
+    /// Where what was verified ends; more than one of a scope where that did not come together yet.
     public private(set) var heads: [Enrolment.Head] = []
+
+    /// The life that the sightings are of.
+    public var incarnation: UInt32 = 0
+    public var sightings = MemorySightings()
 
     private static let version: UInt8 = 1
     private static let headBytes = 2 * Digest.byteCount + 8
 
     public init() {}
 
-    /// One more.
+    /// One more, once.
     public mutating func add(_ head: Enrolment.Head) {
-        var index = heads.count
+        for known in heads where known == head { return }
         heads.append(head)
-        // There are few; and another one of the same is none.
-        while index > 0, ZoneMemory.isBefore(head, heads[index - 1]) {
-            heads.swapAt(index, index - 1)
-            index -= 1
-        }
-        if index > 0, heads[index - 1] == head { heads.remove(at: index) }
     }
 
-    private static func isBefore(_ one: Enrolment.Head, _ other: Enrolment.Head) -> Bool {
-        if one.scopeID != other.scopeID { return one.scopeID < other.scopeID }
-        return one.sequence == other.sequence ? one.hash < other.hash : one.sequence < other.sequence
+    /// What there is to be remembered of a roster: of one that does not lead to what was seen before, that.
+    public mutating func add<H>(_ replica: ScopeReplica<H>) {
+        for floor in replica.floors { add(floor) }
+        guard replica.floors.isEmpty, let head = replica.head else { return }
+        add(Enrolment.Head(scopeID: replica.scope.id, sequence: head.sequence, hash: head.hash))
     }
 
     // MARK: Bytes
@@ -43,6 +43,8 @@ public struct ZoneMemory: Sendable {
             writer.number(head.sequence)
             writer.digest(head.hash)
         }
+        writer.number(incarnation)
+        sightings.kept().write(to: &writer)
         return writer.bytes
     }
 
@@ -51,11 +53,12 @@ public struct ZoneMemory: Sendable {
         var reader = CanonicalReader(bytes)
         guard try reader.byte() == ZoneMemory.version else { throw .unsupported }
         for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: ZoneMemory.headBytes)) {
-            let head = Enrolment.Head(
-                scopeID: try reader.digest(), sequence: try reader.number(), hash: try reader.digest())
-            if let last = heads.last, !ZoneMemory.isBefore(last, head) { throw .malformed }
-            heads.append(head)
+            heads.append(
+                Enrolment.Head(
+                    scopeID: try reader.digest(), sequence: try reader.number(), hash: try reader.digest()))
         }
+        incarnation = try reader.number()
+        sightings = try MemorySightings(from: &reader)
         try reader.finish()
     }
 
