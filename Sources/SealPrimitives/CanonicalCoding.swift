@@ -100,7 +100,7 @@ public struct CanonicalReader: Sendable {
     public mutating func string(atMost limit: Int) throws(SealError) -> String {
         let count = try length(atMost: limit)
         let range = try take(count)
-        guard let text = String(validating: bytes[range], as: UTF8.self) else { throw .malformed }
+        guard let text = String(wellFormed: bytes[range]) else { throw .malformed }
         return text
     }
 

@@ -63,7 +63,7 @@ extension String: WireValue {
     public static var form: WireForm { .bytes }
     public var isDefault: Bool { utf8.isEmpty }
     public init(reading reader: inout WireReader) throws(SealError) {
-        guard let text = String(validating: try reader.content(), as: UTF8.self) else { throw .malformed }
+        guard let text = String(wellFormed: try reader.content()) else { throw .malformed }
         self = text
     }
     public func measure(with sizer: inout WireSizer) { sizer.content(utf8.count) }

@@ -1,3 +1,5 @@
+import SealPrimitives
+
 /// Finds a request's records and their fields in its bytes. What is not written as this server would write it is not
 /// read here: then there is no answer, and SwiftProtobuf has to.
 struct SentRecordReader {
@@ -123,6 +125,6 @@ struct SentRecordReader {
 
     /// UTF-8, or nothing.
     private mutating func text(before end: Int) -> String? {
-        content(before: end).flatMap { String(validating: bytes[$0], as: UTF8.self) }
+        content(before: end).flatMap { String(wellFormed: bytes[$0]) }
     }
 }
