@@ -11,6 +11,27 @@ public enum Hash {
         }
     }
 
+    /// `H(label, …)` of pieces whose length is known, without an array.
+    /// - Parameters:
+    ///   - pieces: how many follow the label.
+    ///   - count: their bytes together.
+    ///   - write: adds exactly these.
+    public static func digest(
+        _ label: Label, pieces: Int, count: Int, _ write: (inout PAECursor) -> Void
+    ) -> Digest {
+        let length = PAECursor.length(of: label, pieces: pieces, count: count)
+        return unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { buffer in
+            var cursor = unsafe PAECursor(label, pieces: pieces, in: buffer)
+            write(&cursor)
+            cursor.finish()
+            return unsafe Digest { output in
+                guard let bytes = buffer.baseAddress else { return }
+                _ = unsafe crypto_generichash(
+                    output, 32, bytes.assumingMemoryBound(to: UInt8.self), UInt64(length), nil, 0)
+            }
+        }
+    }
+
     /// The same where the last piece is a key: the PAE has announced it.
     public static func digest(_ pae: PAE, followedBy secret: SecretBytes) -> Digest {
         let message = SecretBytes(joining: [SecretBytes(copying: pae.finish()), secret])
@@ -25,25 +46,11 @@ public enum Hash {
         return digest(pae)
     }
 
-    /// `H(label, left, right)`, the nodes of trees: the PAE is built on the stack.
+    /// `H(label, left, right)`, the nodes of trees.
     public static func digest(_ label: Label, _ left: Digest, _ right: Digest) -> Digest {
-        label.text.withUTF8Buffer { text in
-            let count = 16 + text.count + 2 * (8 + Digest.byteCount)
-            return unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
-                unsafe buffer.storeBytes(of: UInt64(3).littleEndian, as: UInt64.self)
-                unsafe buffer.storeBytes(of: UInt64(text.count).littleEndian, toByteOffset: 8, as: UInt64.self)
-                for index in 0..<text.count { unsafe buffer[16 + index] = text[index] }
-                var pieces = (UInt64(Digest.byteCount).littleEndian, left, UInt64(Digest.byteCount).littleEndian, right)
-                unsafe withUnsafeBytes(of: &pieces) { pieces in
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(16 + text.count)...]).copyMemory(
-                        from: pieces)
-                }
-                return unsafe Digest { output in
-                    guard let bytes = buffer.baseAddress else { return }
-                    _ = unsafe crypto_generichash(
-                        output, 32, bytes.assumingMemoryBound(to: UInt8.self), UInt64(count), nil, 0)
-                }
-            }
+        digest(label, pieces: 2, count: 2 * Digest.byteCount) { pae in
+            pae.add(left)
+            pae.add(right)
         }
     }
 

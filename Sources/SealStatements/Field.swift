@@ -35,12 +35,12 @@ public enum StoredField: Sendable, Hashable {
     fileprivate static func digest(
         _ name: String, class fieldClass: UInt8, tag: UInt8, _ stored: ArraySlice<UInt8>
     ) -> Digest {
-        var pae = PAE(.field, pieces: 4, capacity: stored.count + name.utf8.count + 80)
-        pae.add(name)
-        pae.add(fieldClass)
-        pae.add(tag)
-        pae.add(stored)
-        return Hash.digest(pae)
+        Hash.digest(.field, pieces: 4, count: name.utf8.count + 2 + stored.count) { pae in
+            pae.add(name)
+            pae.add(fieldClass)
+            pae.add(tag)
+            pae.add(stored)
+        }
     }
 }
 
@@ -135,15 +135,19 @@ public enum FieldSet {
     /// - Throws: `malformed` unless names are identifiers, strictly ascending; `invalidLength` above the limit.
     public static func digest(_ fields: [FieldDigest]) throws(SealError) -> Digest {
         guard fields.count <= Limits.fieldsPerRecord else { throw .invalidLength }
-        var pae = PAE(.fields, pieces: fields.count * 2, capacity: 32 + fields.count * 72)
+        var count = fields.count * Digest.byteCount
         var last: String?
         for field in fields {
             guard Names.isIdentifier(field.name) else { throw .invalidName }
             if let last, !isOrdered(last, field.name) { throw .malformed }
-            pae.add(field.name)
-            pae.add(field.digest)
+            count += field.name.utf8.count
             last = field.name
         }
-        return Hash.digest(pae)
+        return Hash.digest(.fields, pieces: fields.count * 2, count: count) { pae in
+            for field in fields {
+                pae.add(field.name)
+                pae.add(field.digest)
+            }
+        }
     }
 }

@@ -206,8 +206,6 @@ extension Statement {
 
     /// `H("statement", bytes)`: the leaf of the signed tree, and what the next statement names as its predecessor.
     public static func hash(_ canonicalBytes: [UInt8]) -> Digest {
-        var pae = PAE(.statement, pieces: 1, capacity: canonicalBytes.count + 48)
-        pae.add(canonicalBytes)
-        return Hash.digest(pae)
+        Hash.digest(.statement, pieces: 1, count: canonicalBytes.count) { $0.add(canonicalBytes[...]) }
     }
 }
