@@ -37,9 +37,8 @@ final class SQLiteConnection: SQLConnection {
             sqlite3_clear_bindings(statement)
         }
         return try withExtendedLifetime(prepared) {
-            let count = Int(sqlite3_bind_parameter_count(statement))
-            guard count == values.count else { throw StorageError.wrongParameters(sql: sql) }
-            return try bind(values, from: 0, to: statement, sql: sql) {
+            guard prepared.parameters.count == values.count else { throw StorageError.wrongParameters(sql: sql) }
+            return try bind(values, from: 0, to: statement, prepared.parameters, sql: sql) {
                 try step(SQLiteRow(statement: statement, columns: prepared.columns), eachRow: eachRow)
             }
         }
@@ -71,14 +70,12 @@ final class SQLiteConnection: SQLConnection {
     /// Binds the values from `index` on, then runs `body`. Strings and blobs stay where they are while the statement
     /// runs: each level of this recursion holds one of them.
     private func bind(
-        _ values: [SQLValue], from index: Int, to statement: SQLiteStatement, sql: String, then body: () throws -> Int
+        _ values: [SQLValue], from index: Int, to statement: SQLiteStatement, _ parameters: SQLiteParameters,
+        sql: String, then body: () throws -> Int
     ) throws -> Int {
         guard index < values.count else { return try body() }
-        // `$3` is a name to SQLite, which numbers names by first appearance; it is a position to PostgreSQL, and to us.
-        guard let parameter = parameterIndex(of: index + 1, in: statement, count: values.count) else {
-            throw StorageError.wrongParameters(sql: sql)
-        }
-        func next() throws -> Int { try bind(values, from: index + 1, to: statement, sql: sql, then: body) }
+        guard let parameter = parameters.index(of: index) else { throw StorageError.wrongParameters(sql: sql) }
+        func next() throws -> Int { try bind(values, from: index + 1, to: statement, parameters, sql: sql, then: body) }
         switch values[index] {
         case .null:
             try check(sqlite3_bind_null(statement, parameter))
@@ -123,31 +120,6 @@ final class SQLiteConnection: SQLConnection {
             bytes.isEmpty
                 ? sqlite3_bind_zeroblob(statement, parameter, 0)
                 : sqlite3_bind_blob64(statement, parameter, bytes.baseAddress, UInt64(bytes.count), nil))
-    }
-
-    /// SQLite's index of the parameter written `$number` (or `?number`).
-    private func parameterIndex(of number: Int, in statement: SQLiteStatement, count: Int) -> CInt? {
-        // Most statements name their parameters in order.
-        let likely = CInt(truncatingIfNeeded: number)
-        if parameterNumber(at: likely, in: statement) == number { return likely }
-        for candidate in 1...CInt(truncatingIfNeeded: count)
-        where parameterNumber(at: candidate, in: statement) == number {
-            return candidate
-        }
-        return nil
-    }
-
-    private func parameterNumber(at index: CInt, in statement: SQLiteStatement) -> Int? {
-        guard let name = sqlite3_bind_parameter_name(statement, index) else { return nil }
-        var number = 0
-        var cursor = name + 1
-        while cursor.pointee != 0 {
-            let digit = Int(cursor.pointee) - 48
-            guard (0...9).contains(digit), number < 100_000 else { return nil }
-            number = number * 10 + digit
-            cursor += 1
-        }
-        return number
     }
 
     // MARK: Running
