@@ -82,7 +82,12 @@ extension Database {
                 progress: UploadProgress(all: progress, perRecord: perRecordProgress))
             do {
                 try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
-                saveResults.merge(batch.saveResults) { $1 }
+                // Nearly always there is one zone.
+                if saveResults.isEmpty {
+                    saveResults = batch.saveResults
+                } else {
+                    saveResults.merge(batch.saveResults) { $1 }
+                }
                 deleteResults.merge(batch.deleteResults) { $1 }
                 zones.succeeded()
             } catch {

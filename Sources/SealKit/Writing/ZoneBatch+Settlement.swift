@@ -133,6 +133,7 @@ extension ZoneBatch {
             }
             try await database.noteOwn(sightings, ground: ground)
         }
+        saveResults.reserveCapacity(sent.count)
         for (index, one) in sent.enumerated() where results[index].stores(one.id.recordName) {
             guard case .record(let wire)? = results[index].outcome else { continue }
             let proof = StatementProof(
@@ -148,7 +149,10 @@ extension ZoneBatch {
         case var record?:
             var digests = FieldList<Digest>()
             digests.reserveCapacity(sealed.fields.count)
-            for field in sealed.fields { digests[field.name] = field.digest }
+            // Without the bytes that were sent.
+            for index in sealed.fields.indices {
+                digests[sealed.fields[index].name] = sealed.fields[index].digest
+            }
             record.base = Record.Base(
                 statement: sealed.statement, hash: sealed.hash, proof: proof, recordKey: sealed.recordKey,
                 digests: digests,

@@ -55,7 +55,8 @@ struct ZoneBatch {
     }
 
     enum Item {
-        case save(Record)
+        /// Beside the item, which is copied from step to step.
+        indirect case save(Record)
         case delete(Record.ID, Record.Base, recordType: String, changeTag: String)
 
         var id: Record.ID {
@@ -172,6 +173,7 @@ struct ZoneBatch {
     }
 
     mutating func keepDrafts(of items: [Item]) {
+        drafts.reserveCapacity(items.count)
         for case .save(let record) in items { drafts[record.recordID] = record }
     }
 
