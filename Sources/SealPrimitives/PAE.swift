@@ -91,7 +91,7 @@ public struct PAE: Sendable {
 
 /// Writes the pieces of a PAE whose length is known to where it is hashed: each field of each record goes this way,
 /// without an array of its own.
-public struct PAECursor: ~Copyable {
+@safe public struct PAECursor: ~Copyable {
     private let target: UnsafeMutableRawBufferPointer
     private var offset = 0
     private var remaining: Int
@@ -117,7 +117,7 @@ public struct PAECursor: ~Copyable {
 
     public mutating func add(_ piece: String) {
         var piece = piece
-        unsafe piece.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
+        piece.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
     }
 
     public mutating func add(_ piece: Digest) {
@@ -146,7 +146,7 @@ public struct PAECursor: ~Copyable {
 
     /// That what was announced came is a property of the calling code, not of input.
     consuming func finish() {
-        precondition(remaining == 0 && offset == target.count, "a PAE must hold what it announces")
+        precondition(unsafe remaining == 0 && offset == target.count, "a PAE must hold what it announces")
     }
 }
 

@@ -6,7 +6,7 @@ extension String {
     public init?(wellFormed bytes: ArraySlice<UInt8>) {
         let text = unsafe bytes.withUnsafeBufferPointer { bytes -> String? in
             var bits: UInt8 = 0
-            for byte in unsafe bytes { bits |= byte }
+            for index in 0..<bytes.count { unsafe bits |= bytes[index] }
             return bits < 0x80 ? unsafe String(decoding: bytes, as: UTF8.self) : nil
         }
         if let text {
