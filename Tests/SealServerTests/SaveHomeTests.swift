@@ -6,7 +6,7 @@ import Testing
 
 /// Where saves are at home, which PostgreSQL commits beside each other.
 @Suite(.timeLimit(.minutes(60))) struct SaveHomeTests {
-    /// How many writes were at home in a zone since the last time; those of jobs are not.
+    /// How many writes were at home in a zone since the last time.
     private static func inZones(_ hook: WriteHook) -> Int {
         hook.takeHomes().count { if case .zone = $0 { true } else { false } }
     }

@@ -24,11 +24,11 @@ enum ServerJobs {
                 .garbage, .whenThereIs { try ZoneRemains.areThere(in: $0) || garbage.isDue(now: clock(), in: $0) },
                 leavesWork: []
             ) { turn in
-                try await turn.steps { try ZoneRemains.step(in: $0) }
+                try await ZoneRemains.removeAll(turn)
                 try await garbage.collect(turn)
             },
             Job(.erasure, .whenThereIs { try AccountErasure.isDue(in: $0) }, leavesWork: [.garbage]) { turn in
-                try await turn.steps { try AccountErasure.step(in: $0) }
+                try await turn.steps(at: .everything) { try AccountErasure.step(in: $0) }
             },
             Job(.indexes, .whenThereIs { try IndexBuilds.areThere(in: $0) }, leavesWork: []) { turn in
                 try await IndexBuilder.run(schemas, turn)

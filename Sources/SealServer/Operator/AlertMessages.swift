@@ -123,7 +123,7 @@ final class AlertMessages: Sendable {
         switch outcome {
         case .taken:
             metrics.count(.alertMessages, way, "taken")
-            try await turn.note { try Alerts.delete(id, in: $0) }
+            try await turn.note(at: turn.home) { try Alerts.delete(id, in: $0) }
             return
         case .limited(let seconds):
             if isOver { warn(message, "too many mails were sent", isOver: true) }
@@ -135,10 +135,10 @@ final class AlertMessages: Sendable {
         }
         guard !isOver else {
             metrics.count(.alertMessages, way, "given-up")
-            try await turn.note { try Alerts.delete(id, in: $0) }
+            try await turn.note(at: turn.home) { try Alerts.delete(id, in: $0) }
             return
         }
-        try await turn.note { try Alerts.postpone(id, until: now + wait, isAttempt: isAttempt, in: $0) }
+        try await turn.note(at: turn.home) { try Alerts.postpone(id, until: now + wait, isAttempt: isAttempt, in: $0) }
     }
 
     private func warn(_ message: Alerts.Message, _ why: String, isOver: Bool) {

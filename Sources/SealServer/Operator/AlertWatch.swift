@@ -50,7 +50,9 @@ final class AlertWatch: Sendable {
             failure = found.failure
             let judgements = due.map { judge($0, found.readings[$0.rule.name], now: now) }
             let next = now - now % Self.minute + Self.minute + Self.delay
-            let crossed = try await turn.step { try alerts.note(judgements, now: now, next: next, in: $0) }
+            let crossed = try await turn.step(at: turn.home) {
+                try alerts.note(judgements, now: now, next: next, in: $0)
+            }
             for judgement in crossed { say(judgement) }
         }
         try await messages.send(turn, alerts)

@@ -259,7 +259,8 @@ final class WebhookSender: Sendable {
     /// once and went, its webhook goes too.
     private func settle(_ webhook: WebhookRow, delivered: Int64, _ turn: JobTurn) async throws {
         let now = clock()
-        try await turn.note { connection in
+        // A save that comes meanwhile may add to what this one settles.
+        try await turn.note(at: .everything) { connection in
             try connection.execute(
                 """
                 UPDATE webhook SET delivered = $6, attempts = 0, since = $7, due = CASE WHEN EXISTS (
@@ -294,7 +295,7 @@ final class WebhookSender: Sendable {
         // 1 s, 2 s, 4 s, … up to an hour, each shortened by up to a half, so that many do not come back at once.
         let wait = min(Int64(1_000_000) << min(webhook.attempts, 12), Self.longestWait)
         let due = now + wait / 2 + Int64.random(in: 0...wait / 2)
-        try await turn.note { connection in
+        try await turn.note(at: .everything) { connection in
             try connection.execute(
                 """
                 UPDATE webhook SET attempts = attempts + 1, due = $6

@@ -54,7 +54,7 @@ package struct BlobGarbage: Sendable {
     ///
     /// Throws the first reason why a file could not be deleted, once the others are.
     package func collect(_ turn: JobTurn) async throws {
-        if grace > 0 { try await turn.steps { try Self.begin(now: turn.now, in: $0) } }
+        if grace > 0 { try await turn.steps(at: turn.home) { try Self.begin(now: turn.now, in: $0) } }
         var (last, failure) = ((since: Int64.min, stored: ""), (any Error)?.none)
         while true {
             // What a backup's database names stays until the backup has it: the job looks again.
@@ -84,7 +84,7 @@ package struct BlobGarbage: Sendable {
                     }
                 }
             }
-            try await turn.note { [gone] connection in
+            try await turn.note(at: turn.home) { [gone] connection in
                 for name in gone {
                     try connection.execute("DELETE FROM blob_garbage WHERE stored = $1", [.text(name)])
                 }

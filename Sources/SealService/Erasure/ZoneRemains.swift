@@ -60,19 +60,26 @@ package enum ZoneRemains {
             "SELECT 1 FROM zone_remains r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone LIMIT 1")
     }
 
-    /// Takes one step for the first zone of which something is left.
-    /// - Returns: whether there is more to do.
-    package static func step(in connection: any SQLConnection) throws -> Bool {
-        let zone = try connection.first(
+    /// Goes on with all zones of which something is left.
+    package static func removeAll(_ turn: JobTurn) async throws {
+        while let zone = try await turn.read({ try first(in: $0) }) {
+            try await turn.step(at: .zone(owner: zone.owner, zone: zone.number)) { try step(of: zone, in: $0) }
+        }
+    }
+
+    static func first(in connection: any SQLConnection) throws -> ZoneRow? {
+        try connection.first(
             """
             SELECT \(ZoneRow.columns) FROM zone_remains r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone
             ORDER BY r.owner, r.zone LIMIT 1
             """, [], ZoneRow.init)
-        guard let zone else { return false }
+    }
+
+    static func step(of zone: ZoneRow, in connection: any SQLConnection) throws {
+        // Somebody else may have removed the rest, and begun the zone again since it was read.
+        guard try isThere(of: zone, in: connection) else { return }
         var room = Room.ofStep
-        guard try remove(zone.key, &room, in: connection) else { return true }
-        try forget(zone.key, in: connection)
-        return true
+        if try remove(zone.key, &room, in: connection) { try forget(zone.key, in: connection) }
     }
 
     private static func forget(_ zone: [SQLValue], in connection: any SQLConnection) throws {

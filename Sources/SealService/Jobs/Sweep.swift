@@ -21,23 +21,23 @@ package struct Sweep: Sendable {
         while true {
             let idle = try await turn.read { try NotificationFeed.idleWebhooks(in: $0) }
             if idle.isEmpty { break }
-            try await turn.step { try NotificationFeed.dropWebhooks(idle, in: $0) }
+            try await turn.step(at: .everything) { try NotificationFeed.dropWebhooks(idle, in: $0) }
         }
-        try await turn.steps { try Sessions.sweep(now: now, in: $0) }
-        try await turn.steps { try LoginChallenges.sweep(now: now, in: $0) }
-        try await turn.steps { try SharedLimits.sweep(now: now, in: $0) }
-        try await turn.steps { try Enrolments.sweep(now: now, in: $0) }
-        try await turn.steps { try ServerKeys.sweep(now: now, in: $0) }
-        try await turn.steps { try NotificationFeed.sweep(now: now, in: $0) }
-        try await turn.steps { try Blobs.sweepStaged(now: now, in: $0) }
-        try await turn.steps { try RepeatableOperation.sweep(now: now, in: $0) }
+        try await turn.steps(at: turn.home) { try Sessions.sweep(now: now, in: $0) }
+        try await turn.steps(at: .everything) { try LoginChallenges.sweep(now: now, in: $0) }
+        try await turn.steps(at: .everything) { try SharedLimits.sweep(now: now, in: $0) }
+        try await turn.steps(at: turn.home) { try Enrolments.sweep(now: now, in: $0) }
+        try await turn.steps(at: turn.home) { try ServerKeys.sweep(now: now, in: $0) }
+        try await turn.steps(at: .everything) { try NotificationFeed.sweep(now: now, in: $0) }
+        try await turn.steps(at: .everything) { try Blobs.sweepStaged(now: now, in: $0) }
+        try await turn.steps(at: .everything) { try RepeatableOperation.sweep(now: now, in: $0) }
         while true {
             let excess = try await turn.read { try ManagementEvents.excess(now: now, in: $0) }
             if excess.isEmpty { break }
-            try await turn.step { try ManagementEvents.drop(excess, in: $0) }
+            try await turn.step(at: turn.home) { try ManagementEvents.drop(excess, in: $0) }
         }
         let old = now - Int64(tombstoneAge) * 86_400_000_000
-        try await turn.steps { try Compaction.strip(before: old, in: $0) }
+        try await turn.steps(at: .everything) { try Compaction.strip(before: old, in: $0) }
         // While somebody copies, what nobody finished stays until the next sweep.
         guard let hold = try await blobs.holdForDeleting() else { return }
         defer { hold.release() }

@@ -128,7 +128,7 @@ package final class Outbox: Sendable {
     /// Goes on with it.
     package func resume(_ turn: JobTurn) async throws {
         let (now, rows) = (turn.now, rows)
-        let waiting = try await turn.step { try rows.takeOver(now: now, in: $0) }
+        let waiting = try await turn.step(at: .everything) { try rows.takeOver(now: now, in: $0) }
         for message in waiting { send(message) }
     }
 
@@ -193,7 +193,7 @@ package final class Outbox: Sendable {
                     if isToBeTried { await tryOut(waiting.kind, messenger) }
                     return
                 }
-                await store { try $0.countAttempt(waiting.id, in: $1) }
+                await store(waiting.id) { try $0.countAttempt($1, in: $2) }
                 if isToBeTried { await tryOut(waiting.kind, messenger) }
                 guard await pause(attempts), await isOwn(waiting.id) else { return }
             }
@@ -206,7 +206,7 @@ package final class Outbox: Sendable {
     private func settle(_ waiting: WaitingMessage, isSent: Bool) async {
         metrics.count(.messages, "\(waiting.kind)", isSent ? "sent" : "given-up")
         settled(waiting.container, isSent)
-        await store { try $0.delete(waiting.id, in: $1) }
+        await store(waiting.id) { try $0.delete($1, in: $2) }
     }
 
     /// False when the outbox closes.
@@ -223,10 +223,12 @@ package final class Outbox: Sendable {
     }
 
     /// Notes how a message stands. Where that fails the message is sent once more, after the next start.
-    private func store(_ change: @escaping @Sendable (OutgoingMessages, any SQLConnection) throws -> Void) async {
+    private func store(
+        _ id: ID16, _ change: @escaping @Sendable (OutgoingMessages, ID16, any SQLConnection) throws -> Void
+    ) async {
         do {
             let rows = rows
-            try await database.write(at: .everything) { try change(rows, $0) }
+            try await database.write(at: .entry(id.bytes)) { try change(rows, id, $0) }
         } catch {
             logger.warning(
                 "what was sent could not be noted; the message may be sent again",

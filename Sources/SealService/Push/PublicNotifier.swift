@@ -23,7 +23,7 @@ package struct PublicNotifier: Sendable {
         while true {
             let words = try await turn.read { try PublicChangeRow.words(atMost: Self.subscriptionsAtOnce, in: $0) }
             guard !words.isEmpty else { return }
-            try await turn.step { try step(words, in: $0) }
+            try await turn.step(at: turn.home) { try step(words, in: $0) }
         }
     }
 

@@ -8,7 +8,7 @@ package import SealStorage
 package enum IndexBuilder {
     package static func run(_ schemas: SchemaStore, _ turn: JobTurn) async throws {
         while let part = try await turn.read({ try IndexPart.next(schemas, in: $0) }) {
-            try await turn.step { try part.write(in: $0) }
+            try await turn.step(at: part.home ?? turn.home) { try part.write(in: $0) }
         }
     }
 }
@@ -96,6 +96,9 @@ package struct IndexPart: Sendable {
             return true
         }
     }
+
+    /// The zone that it is at; nil where that is gone.
+    package var home: Home? { zone.map { .zone(owner: $0.owner, zone: $0.number) } }
 
     package func write(in connection: any SQLConnection) throws {
         // It may have begun anew, for another schema.

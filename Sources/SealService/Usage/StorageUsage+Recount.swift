@@ -40,7 +40,7 @@ extension StorageUsage {
     package static func recountIfDrifted(_ turn: JobTurn, logger: Logger) async throws {
         guard try await turn.read({ try hasDrifted(in: $0) }) else { return }
         logger.warning("the sums of what is stored were wrong; they are counted again")
-        try await turn.step { try recount(in: $0) }
+        try await turn.step(at: .everything) { try recount(in: $0) }
     }
 
     package static func recount(in connection: any SQLConnection) throws { try connection.runScript(recountScript) }

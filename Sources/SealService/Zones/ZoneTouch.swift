@@ -28,6 +28,8 @@ package struct ZoneTouch: Sendable {
 
     private var key: [SQLValue] { [.integer(owner), .integer(zone), .integer(share)] }
 
+    private var home: Home { .zone(owner: owner, zone: zone) }
+
     // MARK: A change
 
     /// Leaves a change to the job, where it concerns too many. It has its place in the zone's feed.
@@ -70,7 +72,7 @@ package struct ZoneTouch: Sendable {
         var (last, failure) = (ZoneTouch?.none, (any Error)?.none)
         while let next = try await turn.read({ [last] in try Self.next(after: last, in: $0) }) {
             last = next
-            do { try await turn.step { try next.step(in: $0) } } catch let error as StorageError {
+            do { try await turn.step(at: next.home) { try next.step(in: $0) } } catch let error as StorageError {
                 // One zone's damage keeps no other waiting.
                 failure = failure ?? error
             }

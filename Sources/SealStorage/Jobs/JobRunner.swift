@@ -10,7 +10,8 @@ package final class JobRunner: Sendable {
         package let holder: [UInt8]
         /// Between two looks whether there is something to do, where nobody says so.
         package let look: Duration
-        /// After a failure nothing is tried for so long, whoever asks for it.
+        /// After a failure nothing is tried for as long as between two looks, whoever asks for it; after each further
+        /// one for twice as long as before, and at most for so long.
         package let patience: Duration
         package let clock: @Sendable () -> Int64
         package let metrics: ServerMetrics
@@ -87,7 +88,7 @@ package final class JobRunner: Sendable {
     package func run(whenDone: @Sendable () -> Void) async {
         signal.yield()
         var timer: Task<Void, Never>?
-        var notBefore = ContinuousClock.now
+        var (notBefore, failures) = (ContinuousClock.now, 0)
         for await _ in signals {
             timer?.cancel()
             state.withLock { ($0.isWoken, $0.isBusy) = (false, true) }
@@ -96,6 +97,7 @@ package final class JobRunner: Sendable {
             if pause <= .zero {
                 do {
                     pause = try await runIfDue(whenDone)
+                    failures = 0
                 } catch is JobLease.HeldElsewhere {
                     // No failure: another server has just begun it.
                     pause = around.look
@@ -103,8 +105,10 @@ package final class JobRunner: Sendable {
                     // It was nothing about the job: once the database is back, whoever waits for it waits no longer.
                     pause = around.look
                 } catch {
-                    // It has been said. A run that is due stays so.
-                    pause = around.patience
+                    // It has been said. A run that is due stays so. Most of what fails is over soon, as where another
+                    // server of the database has taken over.
+                    pause = min(around.look * (1 << min(failures, 20)), around.patience)
+                    failures += 1
                     notBefore = ContinuousClock.now + pause
                 }
             }
@@ -181,7 +185,7 @@ package final class JobRunner: Sendable {
                 let next = try await job.work(turn)
                 if case .every = job.schedule {
                     let lease = lease
-                    try await turn.note { try lease.finish(now: turn.now, in: $0) }
+                    try await turn.note(at: turn.home) { try lease.finish(now: turn.now, in: $0) }
                 }
                 state.withLock { $0.hasFailed = false }
                 metrics.count(.jobRuns, name, Outcome.done.rawValue)

@@ -15,6 +15,9 @@ package final class JobTurn: Sendable {
         (self.database, self.lease, self.now, self.clock) = (database, lease, now, clock)
     }
 
+    /// What is the job's own while it takes a step: where one is at home that changes nothing of others'.
+    package var home: Home { .job(lease.job) }
+
     /// How many steps it took.
     package var steps: Int { taken.load(ordering: .relaxed) }
 
@@ -25,23 +28,32 @@ package final class JobTurn: Sendable {
     /// One transaction. None is begun any more once the server stops.
     ///
     /// Throws `JobLease.HeldElsewhere` and `CancellationError`.
+    /// - Parameter step: where it is at home. One that has everything to itself waits for every write under way, and
+    ///   whoever comes meanwhile waits for it.
     @discardableResult
-    package func step<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+    package func step<T: Sendable>(
+        at step: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
         try Task.checkCancellation()
-        return try await note(body)
+        return try await note(at: step, body)
     }
 
     /// Takes steps for as long as each says that there is more to do.
-    package func steps(_ body: @escaping @Sendable (any SQLConnection) throws -> Bool) async throws {
-        while try await step(body) {}
+    package func steps(
+        at step: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> Bool
+    ) async throws {
+        while try await self.step(at: step, body) {}
     }
 
     /// The same as one step, also while the server stops: notes what was done outside of the database, which would be
     /// done again else.
     @discardableResult
-    package func note<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+    package func note<T: Sendable>(
+        at step: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
         let (lease, now) = (lease, clock())
-        let result = try await database.write(at: .everything) { connection in
+        // No other server has the lease in hand meanwhile.
+        let result = try await database.write(at: step, beside: step == home ? [] : [home]) { connection in
             try lease.hold(now: now, in: connection)
             return try body(connection)
         }
@@ -56,6 +68,6 @@ package final class JobTurn: Sendable {
         try Task.checkCancellation()
         let (now, held) = (clock(), held.load(ordering: .relaxed))
         guard held > now || now - JobLease.renewal >= held else { return }
-        try await step { _ in }
+        try await step(at: home) { _ in }
     }
 }

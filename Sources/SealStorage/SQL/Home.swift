@@ -20,11 +20,19 @@ package enum Home: Hashable, Sendable {
     /// held before anything else is changed, it leaves nothing that two zones' writes change in different orders.
     case bill(Int64)
     /// One row that all servers share and nothing else goes with, by its key: a challenge, what one subject is counted
-    /// by.
+    /// by, a message on its way.
     case entry([UInt8])
+    /// The lease of a job, which has it beside each step's home or as that, and what nobody else changes but who has
+    /// everything.
+    case job(Job.Name)
 
     /// Whether several may have it beside their homes.
-    var isShared: Bool { if case .bill = self { false } else { true } }
+    var isShared: Bool {
+        switch self {
+        case .bill, .job: false
+        case .everything, .zone, .account, .container, .entry: true
+        }
+    }
 }
 
 /// The homes of a transaction.

@@ -19,6 +19,8 @@ enum HomeLint {
         "storage_usage": "a counter in place, by triggers too",
         "blob_garbage": "a row that its key protects",
         "search_term": "of SQLite alone",
+        "job": "the lease of a job that is beside it",
+        "index_build": "of a job that is beside it: how far it came",
     ]
 
     /// The same beside an account's.
@@ -29,6 +31,28 @@ enum HomeLint {
         "spent_challenge": "a row that its key protects",
         "shared_limit": "the row that it is at home in",
         "server_request": "a row that its key protects",
+        "outgoing_message": "the row that it is at home in",
+    ]
+
+    /// What a job may change that has nothing to itself but its lease.
+    static let jobs: [Job.Name: [String: String]] = [
+        .alerts: [
+            "alert": "its own", "alert_change": "its own", "alert_message": "its own",
+            "management_event": "its own, beside who has everything",
+        ],
+        .garbage: ["blob_garbage": "a row that its key protects"],
+        .indexes: ["index_build": "its own, beside who has everything"],
+        .publicNotifications: [
+            "public_change": "its own, beside who has everything",
+            "notification_feed": "a counter in place",
+            "notification": "numbered by the feed's counter",
+            "subscription": "one that has fired: its subscriber's feed is held from before it was read",
+            "webhook": "a row that its key protects",
+        ],
+        .sweep: [
+            "session": "what has expired", "enrolment": "what has expired", "server_request": "what has expired",
+            "management_event": "what is too old, or too much",
+        ],
     ]
 
     private static let zones = Set(Tables.all.filter { $0.whose == .zone }.map(\.name))
@@ -51,6 +75,7 @@ enum HomeLint {
         case .zone: return changed.filter { !zones.contains($0) && besideZones[$0] == nil }
         case .account: return changed.filter { !accounts.contains($0) && besideAccounts[$0] == nil }
         case .entry: return changed.filter { entries[$0] == nil }
+        case .job(let name): return changed.filter { $0 != "job" && jobs[name]?[$0] == nil }
         case .container, .bill: return changed
         }
     }
@@ -77,5 +102,8 @@ enum HomeLint {
         #expect(HomeLint.strangers(in: session, at: .account(1)) == [])
         #expect(HomeLint.strangers(in: session, at: .entry([1])) == ["session"])
         #expect(HomeLint.strangers(in: "UPDATE record SET tag = $1", at: .account(1)) == ["record"])
+        #expect(HomeLint.strangers(in: "UPDATE job SET until = $1", at: .job(.outbox)) == [])
+        #expect(HomeLint.strangers(in: session, at: .job(.sweep)) == [])
+        #expect(HomeLint.strangers(in: session, at: .job(.garbage)) == ["session"])
     }
 }

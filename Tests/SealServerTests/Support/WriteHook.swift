@@ -9,17 +9,25 @@ final class WriteHook: Sendable {
     typealias Work = @Sendable (any SQLConnection) throws -> Void
 
     private let work = Mutex<Work?>(nil)
-    private let homes = Mutex<[Home]>([])
+    private let homes = Mutex<[(home: Home, job: Job.Name?)]>([])
 
-    /// Of all writes since this was asked for the last time.
-    func takeHomes() -> [Home] {
+    /// Of all writes since this was asked for the last time; those of jobs are not.
+    func takeHomes() -> [Home] { take { $0 == nil } }
+
+    /// The same of a job's.
+    func takeHomes(of job: Job.Name) -> [Home] { take { $0 == job } }
+
+    private func take(_ isWanted: (Job.Name?) -> Bool) -> [Home] {
         homes.withLock { homes in
-            defer { homes = [] }
-            return homes
+            defer { homes.removeAll { isWanted($0.job) } }
+            return homes.filter { isWanted($0.job) }.map(\.home)
         }
     }
 
-    fileprivate func note(_ home: Home) { homes.withLock { $0.append(home) } }
+    fileprivate func note(_ home: Home, beside others: Set<Home>) {
+        let jobs = ([home] + others).compactMap { if case .job(let name) = $0 { name } else { nil } }
+        homes.withLock { $0.append((home, jobs.first)) }
+    }
 
     var isArmed: Bool { work.withLock { $0 != nil } }
 
@@ -49,7 +57,7 @@ private struct HookedDatabase: SQLDatabase {
     func write<T: Sendable>(
         at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        hook.note(home)
+        hook.note(home, beside: others)
         if let work = hook.take() { try await base.write(at: .everything, work) }
         return try await base.write(at: home, beside: others, body)
     }
