@@ -125,7 +125,7 @@ import Testing
         #expect(replica.floors.isEmpty)
         // The newer one does not make up for an older one that is another.
         let wrong = Enrolment.Head(scopeID: seen.scopeID, sequence: seen.sequence, hash: elsewhere.hash)
-        var fooled = try ScopeReplica<XWingHPKE>(
+        let fooled = try ScopeReplica<XWingHPKE>(
             scope: log.scope, user: bob.user, entries: [], floors: [wrong, next])
         #expect(throws: ClientError.forked(from: nil)) {
             try fooled.step(further.entries, isLast: true, as: bob.own)
