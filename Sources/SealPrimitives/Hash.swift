@@ -11,7 +11,8 @@ public enum Hash {
         }
     }
 
-    /// `H(label, …)` of pieces whose length is known, without an array.
+    /// `H(label, …)` of pieces whose length is known, without an array; in a browser, where code has to travel, with
+    /// one.
     /// - Parameters:
     ///   - pieces: how many follow the label.
     ///   - count: their bytes together.
@@ -19,17 +20,23 @@ public enum Hash {
     public static func digest(
         _ label: Label, pieces: Int, count: Int, _ write: (inout PAECursor) -> Void
     ) -> Digest {
-        let length = PAECursor.length(of: label, pieces: pieces, count: count)
-        return unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { buffer in
-            var cursor = unsafe PAECursor(label, pieces: pieces, in: buffer)
-            write(&cursor)
-            cursor.finish()
-            return unsafe Digest { output in
-                guard let bytes = buffer.baseAddress else { return }
-                _ = unsafe crypto_generichash(
-                    output, 32, bytes.assumingMemoryBound(to: UInt8.self), UInt64(length), nil, 0)
+        #if hasFeature(Embedded)
+            var pae = PAE(label, pieces: pieces, capacity: count + 8 * pieces + 64)
+            write(&pae)
+            return digest(pae)
+        #else
+            let length = PAECursor.length(of: label, pieces: pieces, count: count)
+            return unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { buffer in
+                var cursor = unsafe PAECursor(label, pieces: pieces, in: buffer)
+                write(&cursor)
+                cursor.finish()
+                return unsafe Digest { output in
+                    guard let bytes = buffer.baseAddress else { return }
+                    _ = unsafe crypto_generichash(
+                        output, 32, bytes.assumingMemoryBound(to: UInt8.self), UInt64(length), nil, 0)
+                }
             }
-        }
+        #endif
     }
 
     /// The same where the last piece is a key: the PAE has announced it.
@@ -46,11 +53,25 @@ public enum Hash {
         return digest(pae)
     }
 
-    /// `H(label, left, right)`, the nodes of trees.
+    /// `H(label, left, right)`, the nodes of trees: the PAE is built on the stack.
     public static func digest(_ label: Label, _ left: Digest, _ right: Digest) -> Digest {
-        digest(label, pieces: 2, count: 2 * Digest.byteCount) { pae in
-            pae.add(left)
-            pae.add(right)
+        label.text.withUTF8Buffer { text in
+            let count = 16 + text.count + 2 * (8 + Digest.byteCount)
+            return unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
+                unsafe buffer.storeBytes(of: UInt64(3).littleEndian, as: UInt64.self)
+                unsafe buffer.storeBytes(of: UInt64(text.count).littleEndian, toByteOffset: 8, as: UInt64.self)
+                for index in 0..<text.count { unsafe buffer[16 + index] = text[index] }
+                var pieces = (UInt64(Digest.byteCount).littleEndian, left, UInt64(Digest.byteCount).littleEndian, right)
+                unsafe withUnsafeBytes(of: &pieces) { pieces in
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(16 + text.count)...]).copyMemory(
+                        from: pieces)
+                }
+                return unsafe Digest { output in
+                    guard let bytes = buffer.baseAddress else { return }
+                    _ = unsafe crypto_generichash(
+                        output, 32, bytes.assumingMemoryBound(to: UInt8.self), UInt64(count), nil, 0)
+                }
+            }
         }
     }
 

@@ -89,66 +89,72 @@ public struct PAE: Sendable {
     }
 }
 
-/// Writes the pieces of a PAE whose length is known to where it is hashed: each field of each record goes this way,
-/// without an array of its own.
-@safe public struct PAECursor: ~Copyable {
-    private let target: UnsafeMutableRawBufferPointer
-    private var offset = 0
-    private var remaining: Int
+#if hasFeature(Embedded)
+    /// What adds the pieces of a PAE whose length is known.
+    public typealias PAECursor = PAE
+#else
+    /// Writes the pieces of a PAE whose length is known to where it is hashed: each field of each record goes this way,
+    /// without an array of its own.
+    @safe public struct PAECursor: ~Copyable {
+        private let target: UnsafeMutableRawBufferPointer
+        private var offset = 0
+        private var remaining: Int
 
-    /// - Parameter count: bytes of all pieces after the label together.
-    static func length(of label: Label, pieces: Int, count: Int) -> Int {
-        8 * (pieces + 2) + label.text.utf8CodeUnitCount + count
-    }
+        /// - Parameter count: bytes of all pieces after the label together.
+        static func length(of label: Label, pieces: Int, count: Int) -> Int {
+            8 * (pieces + 2) + label.text.utf8CodeUnitCount + count
+        }
 
-    init(_ label: Label, pieces: Int, in target: UnsafeMutableRawBufferPointer) {
-        unsafe self.target = target
-        remaining = pieces
-        label.text.withUTF8Buffer { text in
-            store(UInt64(pieces + 1))
-            store(UInt64(text.count))
-            unsafe copy(UnsafeRawBufferPointer(text))
+        init(_ label: Label, pieces: Int, in target: UnsafeMutableRawBufferPointer) {
+            unsafe self.target = target
+            remaining = pieces
+            label.text.withUTF8Buffer { text in
+                store(UInt64(pieces + 1))
+                store(UInt64(text.count))
+                unsafe copy(UnsafeRawBufferPointer(text))
+            }
+        }
+
+        public mutating func add(_ piece: ArraySlice<UInt8>) {
+            unsafe piece.withUnsafeBytes { unsafe add($0) }
+        }
+
+        public mutating func add(_ piece: String) {
+            var piece = piece
+            piece.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
+        }
+
+        public mutating func add(_ piece: Digest) {
+            unsafe withUnsafeBytes(of: piece) { unsafe add($0) }
+        }
+
+        public mutating func add(_ piece: UInt8) {
+            unsafe withUnsafeBytes(of: piece) { unsafe add($0) }
+        }
+
+        private mutating func add(_ piece: UnsafeRawBufferPointer) {
+            store(UInt64(piece.count))
+            unsafe copy(piece)
+            remaining -= 1
+        }
+
+        private mutating func store(_ word: UInt64) {
+            unsafe target.storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+
+        private mutating func copy(_ bytes: UnsafeRawBufferPointer) {
+            unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset..<offset + bytes.count]).copyMemory(
+                from: bytes)
+            offset += bytes.count
+        }
+
+        /// That what was announced came is a property of the calling code, not of input.
+        consuming func finish() {
+            precondition(unsafe remaining == 0 && offset == target.count, "a PAE must hold what it announces")
         }
     }
-
-    public mutating func add(_ piece: ArraySlice<UInt8>) {
-        unsafe piece.withUnsafeBytes { unsafe add($0) }
-    }
-
-    public mutating func add(_ piece: String) {
-        var piece = piece
-        piece.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
-    }
-
-    public mutating func add(_ piece: Digest) {
-        unsafe withUnsafeBytes(of: piece) { unsafe add($0) }
-    }
-
-    public mutating func add(_ piece: UInt8) {
-        unsafe withUnsafeBytes(of: piece) { unsafe add($0) }
-    }
-
-    private mutating func add(_ piece: UnsafeRawBufferPointer) {
-        store(UInt64(piece.count))
-        unsafe copy(piece)
-        remaining -= 1
-    }
-
-    private mutating func store(_ word: UInt64) {
-        unsafe target.storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
-        offset += 8
-    }
-
-    private mutating func copy(_ bytes: UnsafeRawBufferPointer) {
-        unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset..<offset + bytes.count]).copyMemory(from: bytes)
-        offset += bytes.count
-    }
-
-    /// That what was announced came is a property of the calling code, not of input.
-    consuming func finish() {
-        precondition(unsafe remaining == 0 && offset == target.count, "a PAE must hold what it announces")
-    }
-}
+#endif
 
 extension [UInt8] {
     @inlinable
