@@ -16,7 +16,7 @@ package final class JobTurn: Sendable {
     }
 
     /// What is the job's own while it takes a step: where one is at home that changes nothing of others'.
-    package var home: Home { .job(lease.job) }
+    package var home: Home { .job(lease.job.rawValue) }
 
     /// How many steps it took.
     package var steps: Int { taken.load(ordering: .relaxed) }

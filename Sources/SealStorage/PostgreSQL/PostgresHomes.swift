@@ -32,7 +32,7 @@ enum PostgresHomes {
         case .bill(let account): words = ["bill", "\(account)"]
         case .container(let name, let environment): words = ["container", "\(environment)", name]
         case .entry(let key): words = ["entry", "\(key)"]
-        case .job(let name): words = ["job", name.rawValue]
+        case .job(let name): words = ["job", name]
         }
         return SHA256.hash(data: Data(words.joined(separator: " ").utf8)).prefix(8).reduce(0) { $0 << 8 | Int64($1) }
     }

@@ -22,9 +22,9 @@ package enum Home: Hashable, Sendable {
     /// One row that all servers share and nothing else goes with, by its key: a challenge, what one subject is counted
     /// by, a message on its way.
     case entry([UInt8])
-    /// The lease of a job, which has it beside each step's home or as that, and what nobody else changes but who has
-    /// everything.
-    case job(Job.Name)
+    /// The lease of a job, by its name, which has it beside each step's home or as that, and what nobody else changes
+    /// but who has everything.
+    case job(String)
 
     /// Whether several may have it beside their homes.
     var isShared: Bool {

@@ -44,6 +44,7 @@ enum HomeLint {
         .indexes: ["index_build": "its own, beside who has everything"],
         .publicNotifications: [
             "public_change": "its own, beside who has everything",
+            "zone": "a public database's, which whoever changes it has everything for: whether anybody watches",
             "notification_feed": "a counter in place",
             "notification": "numbered by the feed's counter",
             "subscription": "one that has fired: its subscriber's feed is held from before it was read",
@@ -75,7 +76,9 @@ enum HomeLint {
         case .zone: return changed.filter { !zones.contains($0) && besideZones[$0] == nil }
         case .account: return changed.filter { !accounts.contains($0) && besideAccounts[$0] == nil }
         case .entry: return changed.filter { entries[$0] == nil }
-        case .job(let name): return changed.filter { $0 != "job" && jobs[name]?[$0] == nil }
+        case .job(let name):
+            let own = Job.Name(rawValue: name).flatMap { jobs[$0] } ?? [:]
+            return changed.filter { $0 != "job" && own[$0] == nil }
         case .container, .bill: return changed
         }
     }
@@ -102,8 +105,8 @@ enum HomeLint {
         #expect(HomeLint.strangers(in: session, at: .account(1)) == [])
         #expect(HomeLint.strangers(in: session, at: .entry([1])) == ["session"])
         #expect(HomeLint.strangers(in: "UPDATE record SET tag = $1", at: .account(1)) == ["record"])
-        #expect(HomeLint.strangers(in: "UPDATE job SET until = $1", at: .job(.outbox)) == [])
-        #expect(HomeLint.strangers(in: session, at: .job(.sweep)) == [])
-        #expect(HomeLint.strangers(in: session, at: .job(.garbage)) == ["session"])
+        #expect(HomeLint.strangers(in: "UPDATE job SET until = $1", at: .job("outbox")) == [])
+        #expect(HomeLint.strangers(in: session, at: .job("sweep")) == [])
+        #expect(HomeLint.strangers(in: session, at: .job("garbage")) == ["session"])
     }
 }

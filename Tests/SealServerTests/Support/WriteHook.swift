@@ -9,15 +9,15 @@ final class WriteHook: Sendable {
     typealias Work = @Sendable (any SQLConnection) throws -> Void
 
     private let work = Mutex<Work?>(nil)
-    private let homes = Mutex<[(home: Home, job: Job.Name?)]>([])
+    private let homes = Mutex<[(home: Home, job: String?)]>([])
 
     /// Of all writes since this was asked for the last time; those of jobs are not.
     func takeHomes() -> [Home] { take { $0 == nil } }
 
     /// The same of a job's.
-    func takeHomes(of job: Job.Name) -> [Home] { take { $0 == job } }
+    func takeHomes(of job: Job.Name) -> [Home] { take { $0 == job.rawValue } }
 
-    private func take(_ isWanted: (Job.Name?) -> Bool) -> [Home] {
+    private func take(_ isWanted: (String?) -> Bool) -> [Home] {
         homes.withLock { homes in
             defer { homes.removeAll { isWanted($0.job) } }
             return homes.filter { isWanted($0.job) }.map(\.home)
