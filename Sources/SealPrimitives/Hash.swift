@@ -53,25 +53,11 @@ public enum Hash {
         return digest(pae)
     }
 
-    /// `H(label, left, right)`, the nodes of trees: the PAE is built on the stack.
+    /// `H(label, left, right)`, the nodes of trees.
     public static func digest(_ label: Label, _ left: Digest, _ right: Digest) -> Digest {
-        label.text.withUTF8Buffer { text in
-            let count = 16 + text.count + 2 * (8 + Digest.byteCount)
-            return unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
-                unsafe buffer.storeBytes(of: UInt64(3).littleEndian, as: UInt64.self)
-                unsafe buffer.storeBytes(of: UInt64(text.count).littleEndian, toByteOffset: 8, as: UInt64.self)
-                for index in 0..<text.count { unsafe buffer[16 + index] = text[index] }
-                var pieces = (UInt64(Digest.byteCount).littleEndian, left, UInt64(Digest.byteCount).littleEndian, right)
-                unsafe withUnsafeBytes(of: &pieces) { pieces in
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(16 + text.count)...]).copyMemory(
-                        from: pieces)
-                }
-                return unsafe Digest { output in
-                    guard let bytes = buffer.baseAddress else { return }
-                    _ = unsafe crypto_generichash(
-                        output, 32, bytes.assumingMemoryBound(to: UInt8.self), UInt64(count), nil, 0)
-                }
-            }
+        digest(label, pieces: 2, count: 2 * Digest.byteCount) { pae in
+            pae.add(left)
+            pae.add(right)
         }
     }
 
