@@ -15,7 +15,9 @@ struct TwiceRunDatabase: SQLDatabase {
         try await base.write(at: home, beside: others) { connection in
             try connection.execute("SAVEPOINT twice")
             var failure: (any Error)?
-            do { _ = try body(UnheardConnection(base: connection, home: home)) } catch { failure = error }
+            do { _ = try body(UnheardConnection(base: connection, home: home, others: others)) } catch {
+                failure = error
+            }
             do {
                 try connection.execute("ROLLBACK TO twice")
                 try connection.execute("RELEASE twice")
@@ -36,9 +38,10 @@ struct TwiceRunDatabase: SQLDatabase {
 private struct UnheardConnection: SQLConnection {
     let base: any SQLConnection
     let home: Home
+    let others: Set<Home>
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
-        HomeLint.check(sql, at: home)
+        HomeLint.check(sql, at: home, beside: others)
         return try base.run(sql, values, eachRow: eachRow)
     }
 
