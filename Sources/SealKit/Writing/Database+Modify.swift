@@ -67,6 +67,7 @@ extension Database {
         guard Set(ids).count == ids.count else { throw RecordRules.twice }
 
         var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
+        saveResults.reserveCapacity(saving.count)
         var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
         let saves = Dictionary(grouping: saving, by: \.recordID.zoneID)
         // A share's record is not deleted like another one: who deletes it stops sharing, or leaves.
@@ -82,12 +83,7 @@ extension Database {
                 progress: UploadProgress(all: progress, perRecord: perRecordProgress))
             do {
                 try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
-                // Nearly always there is one zone.
-                if saveResults.isEmpty {
-                    saveResults = batch.saveResults
-                } else {
-                    saveResults.merge(batch.saveResults) { $1 }
-                }
+                saveResults.merge(batch.saveResults) { $1 }
                 deleteResults.merge(batch.deleteResults) { $1 }
                 zones.succeeded()
             } catch {

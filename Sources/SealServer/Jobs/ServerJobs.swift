@@ -24,7 +24,7 @@ enum ServerJobs {
                 .garbage, .whenThereIs { try ZoneRemains.areThere(in: $0) || garbage.isDue(now: clock(), in: $0) },
                 leavesWork: []
             ) { turn in
-                try await ZoneRemains.removeAll(turn)
+                try await ZoneRemains.run(turn)
                 try await garbage.collect(turn)
             },
             Job(.erasure, .whenThereIs { try AccountErasure.isDue(in: $0) }, leavesWork: [.garbage]) { turn in

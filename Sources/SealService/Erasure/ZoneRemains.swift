@@ -61,7 +61,7 @@ package enum ZoneRemains {
     }
 
     /// Goes on with all zones of which something is left.
-    package static func removeAll(_ turn: JobTurn) async throws {
+    package static func run(_ turn: JobTurn) async throws {
         while let zone = try await turn.read({ try first(in: $0) }) {
             try await turn.step(at: .zone(owner: zone.owner, zone: zone.number)) { try step(of: zone, in: $0) }
         }

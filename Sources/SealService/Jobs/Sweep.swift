@@ -15,7 +15,8 @@ package struct Sweep: Sendable {
     /// Later than their rows go: a row never outlives its file.
     private static let uploadAge: Duration = .seconds(2 * 86_400)
 
-    /// Everything that is due, in small steps, so that others' writes come in between.
+    /// Everything that is due, in small steps, so that others' writes come in between. What nobody touches once it has
+    /// expired goes at the job's own home; what may be used, or counted on, just then has to be nobody else's.
     package func run(_ turn: JobTurn) async throws {
         let now = turn.now
         while true {

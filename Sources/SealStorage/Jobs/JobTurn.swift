@@ -28,32 +28,32 @@ package final class JobTurn: Sendable {
     /// One transaction. None is begun any more once the server stops.
     ///
     /// Throws `JobLease.HeldElsewhere` and `CancellationError`.
-    /// - Parameter step: where it is at home. One that has everything to itself waits for every write under way, and
+    /// - Parameter place: where it is at home. One that has everything to itself waits for every write under way, and
     ///   whoever comes meanwhile waits for it.
     @discardableResult
     package func step<T: Sendable>(
-        at step: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at place: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         try Task.checkCancellation()
-        return try await note(at: step, body)
+        return try await note(at: place, body)
     }
 
     /// Takes steps for as long as each says that there is more to do.
     package func steps(
-        at step: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> Bool
+        at place: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> Bool
     ) async throws {
-        while try await self.step(at: step, body) {}
+        while try await step(at: place, body) {}
     }
 
     /// The same as one step, also while the server stops: notes what was done outside of the database, which would be
     /// done again else.
     @discardableResult
     package func note<T: Sendable>(
-        at step: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at place: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         let (lease, now) = (lease, clock())
         // No other server has the lease in hand meanwhile.
-        let result = try await database.write(at: step, beside: step == home ? [] : [home]) { connection in
+        let result = try await database.write(at: place, beside: place == home ? [] : [home]) { connection in
             try lease.hold(now: now, in: connection)
             return try body(connection)
         }

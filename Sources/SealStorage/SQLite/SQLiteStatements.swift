@@ -40,8 +40,9 @@ final class SQLiteStatements: @unchecked Sendable {
 
     private func known(_ sql: String) -> Prepared? {
         if let place = recent.firstIndex(where: { $0.sql == sql }) {
+            let known = recent[place].prepared
             if place > 0 { recent.swapAt(place, place - 1) }
-            return recent[max(0, place - 1)].prepared
+            return known
         }
         guard let known = prepared[sql] else { return nil }
         if recent.count == Self.mostRecent { recent.removeLast() }
