@@ -434,9 +434,9 @@ class Demo:
         self.erin = record["author"]
         kept = browser.keeps()
         self.checks.that(
-            part.decode() not in page.url and "place" in kept and not browser.errors
+            part.decode() not in page.url and "place" in kept and '"verified ' in kept and not browser.errors
             and any(b"erin@demo.invalid" in path.read_bytes() for path in (self.folder / "browser").iterdir()),
-            f"her browser keeps where the share is, and sent {browser.count} requests, which are searched below")
+            f"her browser keeps where the share is and, sealed, what it verified there, and sent {browser.count} requests, which are searched below")
 
     def sealkit_code(self, address):
         """As somebody reads it from the mail."""
