@@ -9,8 +9,6 @@ public final class PostgresProcess: Sendable {
     public let port: Int?
     private let service: ScriptedService
 
-    public struct StartFailure: Error {}
-
     public enum Restart: String, Sendable {
         /// Connections are ended, and what is under way is taken back.
         case fast
@@ -35,7 +33,6 @@ public final class PostgresProcess: Sendable {
                 "FSYNC": isDurable ? "on" : "off",
             ])
         (url, dataFolder) = (service.values[0], service.values[1])
-        guard !dataFolder.isEmpty else { throw StartFailure() }
     }
 
     /// Of a database, by the socket.
@@ -58,7 +55,7 @@ public final class PostgresProcess: Sendable {
             URL(fileURLWithPath: "/usr/bin/createdb"),
             ["--maintenance-db", url(of: "postgres")] + Self.databaseOptions
                 + (owner.map { ["--owner=\($0)"] } ?? []) + [name])
-        guard made.status == 0 else { throw StartFailure() }
+        guard made.status == 0 else { throw ScriptedService.Failure(description: "createdb \(name): \(made.errors)") }
         return url(of: name)
     }
 
@@ -75,24 +72,24 @@ public final class PostgresProcess: Sendable {
 
     /// Makes the standby the primary.
     public func promoteStandby() async throws {
-        guard try await service.tell(["--promote", folder + "/standby"]) else { throw StartFailure() }
+        try await service.tell(["--promote", folder + "/standby"])
     }
 
     /// Also where it was killed.
     public func restart(_ mode: Restart) async throws {
-        guard try await service.tell(["--restart", dataFolder, mode.rawValue]) else { throw StartFailure() }
+        try await service.tell(["--restart", dataFolder, mode.rawValue])
     }
 
     /// The small disk is none any more.
     public func makeRoom() async throws {
-        guard try await service.tell(["--room", dataFolder]) else { throw StartFailure() }
+        try await service.tell(["--room", dataFolder])
     }
 
     /// SIGKILL: its processes notice that it is gone, and end.
     public func kill() throws {
         let text = try String(contentsOfFile: dataFolder + "/postmaster.pid", encoding: .utf8)
         guard let first = text.split(separator: "\n").first, let process = Int32(first), process > 1 else {
-            throw StartFailure()
+            throw ScriptedService.Failure(description: "postmaster.pid does not begin with a process")
         }
         Foundation.kill(process, SIGKILL)
     }
