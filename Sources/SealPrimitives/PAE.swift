@@ -139,14 +139,22 @@ public struct PAE: Sendable {
         }
 
         private mutating func store(_ word: UInt64) {
+            let offset = advance(by: 8)
             unsafe target.storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
-            offset += 8
         }
 
         private mutating func copy(_ bytes: UnsafeRawBufferPointer) {
+            let offset = advance(by: bytes.count)
             unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset..<offset + bytes.count]).copyMemory(
                 from: bytes)
-            offset += bytes.count
+        }
+
+        /// Where the next bytes go. What has no room is a mistake of the calling code, and never written: release builds
+        /// check nothing of that by themselves.
+        private mutating func advance(by count: Int) -> Int {
+            precondition(unsafe count <= target.count - offset, "a PAE must hold what it announces")
+            defer { offset += count }
+            return offset
         }
 
         /// That what was announced came is a property of the calling code, not of input.

@@ -148,6 +148,7 @@ final class SharedZone {
         }
         // Whoever comes, goes or brings keys makes others of records that nobody has touched.
         if below > 0 || replicas[scope.id]?.roster?.sequence != replica.roster?.sequence { changed = nil }
+        for head in remembered.heads { try SharedZone.check(replica, has: head) }
         replicas[scope.id] = replica
         if scope.id == zone.id, let head = replica.head {
             noteAbsences(of: replica, after: heard, in: &store)
@@ -183,6 +184,7 @@ final class SharedZone {
             try client { () throws(ClientError) in
                 try replica.require(head, isLast: isWhole && head.scopeID == scope.id)
             }
+            try SharedZone.check(replica, has: head)
         }
         guard memory.incarnation >= life else { return }
         var theirs = memory.sightings
@@ -190,10 +192,26 @@ final class SharedZone {
         if memory.incarnation > life { begin(memory.incarnation) }
         // What else is known here has heard of no more than it had.
         if heard == 0 { heard = heardThere }
-        for name in store.take(theirs) {
+        let (newer, forked) = store.take(theirs)
+        if !isAtStart {
+            // The feed that was read is to bring it; what it does not bring is asked for by name.
+            let living = RecordJudge(store).living(readable: ground.readableScopes, since: nil) { newer.contains($0) }
+            missing.formUnion(living)
+            for name in newer where records[name] != nil { missing.insert(name) }
+        }
+        for name in forked {
             disbelieve(name, Refusal("rollback"))
             hasNews = true
         }
+    }
+
+    /// Of what this browser remembers nothing is given up: by which keys the owner would have to say so is not kept
+    /// with it (R-FORK-3).
+    private static func check(_ replica: ScopeReplica<SodiumHPKE>, has head: Enrolment.Head) throws(Refusal) {
+        guard head.scopeID == replica.scope.id, let roster = replica.roster, roster.sequence >= head.sequence,
+            !roster.has(sequence: head.sequence, hash: head.hash.bytes)
+        else { return }
+        throw Refusal(.forked(from: replica.head))
     }
 
     /// Of another life of the zone nothing counts in this one.

@@ -46,8 +46,7 @@ public struct MemorySightings: SightingStore, Sendable {
     public static let mostKept = 20_000
 
     /// As much of it as is kept: what was kept before stays, so that nobody who writes there crowds it out, and of
-    /// what came since the first by name. Of a record that is not kept an older state is not noticed at the next visit;
-    /// since an honest one that is not known would be back-dated then, nothing counts as read past.
+    /// what came since the first by name. Of a record that is not kept an older state is not noticed at the next visit.
     public func kept(atMost most: Int = mostKept) -> MemorySightings {
         guard records.count > most else { return self }
         var kept = self
@@ -56,7 +55,6 @@ public struct MemorySightings: SightingStore, Sendable {
             kept.records[name] = nil
             left -= 1
         }
-        kept.marks = []
         return kept
     }
 
@@ -67,12 +65,14 @@ public struct MemorySightings: SightingStore, Sendable {
     }
 
     /// Takes over what was kept, where that is newer.
-    /// - Returns: the records of which another statement with the same number was seen: the one that was kept counts.
-    public mutating func take(_ kept: MemorySightings) -> [String] {
-        var forked: [String] = []
+    /// - Returns: the records of which that was newer, or gone, and those of which another statement with the same number was
+    ///   seen: the one that was kept counts.
+    public mutating func take(_ kept: MemorySightings) -> (newer: [String], forked: [String]) {
+        var (newer, forked): ([String], [String]) = ([], [])
         for (name, theirs) in kept.records {
             guard var mine = records[name], mine.seen.revision >= theirs.seen.revision else {
                 records[name] = theirs
+                newer.append(name)
                 continue
             }
             if mine.seen.revision == theirs.seen.revision {
@@ -84,27 +84,22 @@ public struct MemorySightings: SightingStore, Sendable {
                 }
             }
             mine.met = 0
-            mine.went = mine.went ?? theirs.went
+            if mine.went == nil, theirs.went != nil {
+                mine.went = theirs.went
+                newer.append(name)
+            }
             records[name] = mine
         }
         anyGone = anyGone || kept.anyGone
-        // In the order of what was kept: where that is all that is known, it is said by the same bytes.
-        let known = marks
-        marks = kept.marks
-        for mark in known { noteRead(mark.place, upTo: mark.epoch) }
-        return forked
+        return (newer, forked)
     }
 
-    /// What is kept of a record takes so many bytes at least, and so does a mark.
+    /// What is kept of a record takes so many bytes at least.
     private static let leastRecordBytes = 73
-    private static let markBytes = Digest.byteCount + 12
 
+    /// All but how far scopes were read, which counts for as long as this lasts: a server that has hidden records once
+    /// would otherwise bar their honest readers for good (R-SEEN-8, R-SEEN-14).
     public func write(to writer: inout CanonicalWriter) {
-        writer.number(UInt32(marks.count))
-        for mark in marks {
-            MemorySightings.write(mark.place, &writer)
-            writer.number(mark.epoch)
-        }
         writer.number(UInt32(records.count))
         var last: ScopePlace?
         for name in names {
@@ -116,7 +111,10 @@ public struct MemorySightings: SightingStore, Sendable {
             if place != last { flags |= 8 }
             writer.string(name)
             writer.number(flags)
-            if place != last { MemorySightings.write(place, &writer) }
+            if place != last {
+                writer.digest(place.scope)
+                writer.number(place.incarnation)
+            }
             writer.number(record.seen.revision)
             writer.digest(record.seen.hash)
             writer.number(record.seen.rosterSequence)
@@ -129,9 +127,6 @@ public struct MemorySightings: SightingStore, Sendable {
 
     /// - Throws: `malformed`, `invalidLength` for anything but what `write` gives.
     public init(from reader: inout CanonicalReader) throws(SealError) {
-        for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: MemorySightings.markBytes)) {
-            marks.append((try MemorySightings.readPlace(&reader), try reader.number()))
-        }
         var (lastName, last): (String?, ScopePlace?)
         for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: MemorySightings.leastRecordBytes)) {
             let name = try reader.string(atMost: Limits.nameBytes)
@@ -139,7 +134,7 @@ public struct MemorySightings: SightingStore, Sendable {
             let flags = try reader.byte()
             guard flags < 16 else { throw .malformed }
             if flags & 8 != 0 {
-                let place = try MemorySightings.readPlace(&reader)
+                let place = ScopePlace(try reader.digest(), try reader.number())
                 guard place != last else { throw .malformed }
                 last = place
             }
@@ -159,15 +154,6 @@ public struct MemorySightings: SightingStore, Sendable {
                 seen: seen, noted: 0, met: 0, isBeforeAbsence: flags & 2 != 0, went: went)
             lastName = name
         }
-    }
-
-    private static func write(_ place: ScopePlace, _ writer: inout CanonicalWriter) {
-        writer.digest(place.scope)
-        writer.number(place.incarnation)
-    }
-
-    private static func readPlace(_ reader: inout CanonicalReader) throws(SealError) -> ScopePlace {
-        ScopePlace(try reader.digest(), try reader.number())
     }
 
     // MARK: SightingStore

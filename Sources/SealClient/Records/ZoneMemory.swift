@@ -66,6 +66,8 @@ public struct ZoneMemory: Sendable {
 
     private static let purpose = "browser-memory"
 
+    /// In front stands by how many keys of the account, which grow in number: those that a server tells of may be
+    /// fewer.
     /// - Parameters:
     ///   - bytes: of a memory.
     ///   - zoneID: they open as what is remembered of this zone alone.
@@ -73,16 +75,23 @@ public struct ZoneMemory: Sendable {
     public static func seal(
         _ bytes: [UInt8], of zoneID: Digest, by seeds: [AccountSeed], random: inout some RandomSource
     ) throws(SealError) -> [UInt8] {
-        guard let newest = seeds.last else { throw .missingKey }
-        return StorageBox.seal(
-            SecretBytes(copying: bytes), purpose: purpose, context: zoneID.bytes, under: newest.storageKey(),
-            random: &random)
+        guard let newest = seeds.last, let count = UInt8(exactly: seeds.count) else { throw .missingKey }
+        return [count]
+            + StorageBox.seal(
+                SecretBytes(copying: bytes), purpose: purpose, context: zoneID.bytes, under: newest.storageKey(),
+                random: &random)
     }
 
-    /// - Throws: `authenticationFailed` for what this account has not kept of the zone.
+    /// - Throws: `missingKey` where it was sealed by a newer key than these; `authenticationFailed` for what this
+    ///   account has not kept of the zone.
     public static func open(
         _ sealed: [UInt8], of zoneID: Digest, by seeds: [AccountSeed]
     ) throws(SealError) -> [UInt8] {
-        try StorageBox.open(sealed, purpose: purpose, context: zoneID.bytes, keptBy: seeds).copyBytes()
+        guard let count = sealed.first, count > 0 else { throw .authenticationFailed }
+        guard count <= seeds.count else { throw .missingKey }
+        return try StorageBox.open(
+            [UInt8](sealed.dropFirst()), purpose: purpose, context: zoneID.bytes,
+            under: seeds[Int(count) - 1].storageKey()
+        ).copyBytes()
     }
 }
