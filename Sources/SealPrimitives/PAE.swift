@@ -149,8 +149,8 @@ public struct PAE: Sendable {
                 from: bytes)
         }
 
-        /// Where the next bytes go. What has no room is a mistake of the calling code, and never written: release builds
-        /// check nothing of that by themselves.
+        /// Where the next bytes go. What has no room is a mistake of the calling code, and is never written: a release
+        /// build checks nothing of that by itself.
         private mutating func advance(by count: Int) -> Int {
             precondition(unsafe count <= target.count - offset, "a PAE must hold what it announces")
             defer { offset += count }

@@ -37,7 +37,7 @@ extension Core {
     /// A visitor, a zone, whether it is but looked at and all of its share's roster is there, what this browser keeps
     /// of it (nothing where that is not there) → whether it was there, and what is to be kept in its place, where that
     /// is another. What is but looked at leaves nothing.
-    /// - Throws: `memoryDamaged` for what does not open; `keysReplaced` where it was kept by a newer key of the account.
+    /// - Throws: `memoryDamaged` for what does not open; `keysReplaced` where it was kept by a newer key.
     mutating func remember(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (visitor, zone, isPreview, kept) = try core {
             () throws(SealError) -> (Visitor, SharedZone, Bool, [UInt8]) in

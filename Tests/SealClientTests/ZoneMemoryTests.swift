@@ -62,7 +62,7 @@ import Testing
         #expect(throws: SealError.authenticationFailed) {
             try ZoneMemory.open(sealed.dropLast(), of: zoneID, by: ann.seeds)
         }
-        for bytes in [[], [0], [0] + sealed.dropFirst()] {
+        for bytes: [UInt8] in [[], [0], [0] + sealed.dropFirst()] {
             #expect(throws: SealError.authenticationFailed) { try ZoneMemory.open(bytes, of: zoneID, by: ann.seeds) }
         }
     }

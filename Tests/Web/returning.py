@@ -184,7 +184,7 @@ class ReturningTests:
             self.comes_back(vic)
             self.nothing_shown(vic, SHORTENED)
             # Nor is it less where the owner gives it up: by which keys they would have to say so is not known here.
-            twin("zone", "end-fork", "Fair")
+            twin("zone", "end-fork", "Fair", "--yes")
             self.comes_back(vic)
             self.nothing_shown(vic, FORKED)
 

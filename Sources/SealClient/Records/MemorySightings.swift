@@ -65,8 +65,8 @@ public struct MemorySightings: SightingStore, Sendable {
     }
 
     /// Takes over what was kept, where that is newer.
-    /// - Returns: the records of which that was newer, or gone, and those of which another statement with the same number was
-    ///   seen: the one that was kept counts.
+    /// - Returns: the records of which that was newer, or gone, and those of which another statement with the same
+    ///   number was seen: the one that was kept counts.
     public mutating func take(_ kept: MemorySightings) -> (newer: [String], forked: [String]) {
         var (newer, forked): ([String], [String]) = ([], [])
         for (name, theirs) in kept.records {
