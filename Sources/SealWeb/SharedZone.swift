@@ -146,9 +146,9 @@ final class SharedZone {
                 ? try SharedZone.takeEarlier(tail, below: below, into: &replica, as: own)
                 : try SharedZone.take(tail, into: &replica, as: own)
         }
+        for head in remembered.heads { try SharedZone.check(replica, has: head) }
         // Whoever comes, goes or brings keys makes others of records that nobody has touched.
         if below > 0 || replicas[scope.id]?.roster?.sequence != replica.roster?.sequence { changed = nil }
-        for head in remembered.heads { try SharedZone.check(replica, has: head) }
         replicas[scope.id] = replica
         if scope.id == zone.id, let head = replica.head {
             noteAbsences(of: replica, after: heard, in: &store)
@@ -195,7 +195,8 @@ final class SharedZone {
         let (newer, forked) = store.take(theirs)
         if !isAtStart {
             // The feed that was read is to bring it; what it does not bring is asked for by name.
-            let living = RecordJudge(store).living(readable: ground.readableScopes, since: nil) { newer.contains($0) }
+            let names = Set(newer)
+            let living = RecordJudge(store).living(readable: ground.readableScopes, since: nil) { names.contains($0) }
             missing.formUnion(living)
             for name in newer where records[name] != nil { missing.insert(name) }
         }

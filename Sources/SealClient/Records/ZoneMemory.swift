@@ -66,8 +66,8 @@ public struct ZoneMemory: Sendable {
 
     private static let purpose = "browser-memory"
 
-    /// In front stands by how many keys of the account, which grow in number: those that a server tells of may be
-    /// fewer.
+    /// The number of the account's keys stands in front: where a server tells of fewer, what a newer key has sealed is
+    /// not taken for damaged.
     /// - Parameters:
     ///   - bytes: of a memory.
     ///   - zoneID: they open as what is remembered of this zone alone.
