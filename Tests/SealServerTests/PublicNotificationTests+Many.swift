@@ -98,10 +98,11 @@ extension PublicNotificationTests {
                         [change], in: try PublicZone.find(Self.path, in: quiet), by: try anna.caller(quiet), now: now,
                         connection: quiet)
                     var steps: [String] = []
-                    while let row = try PublicChangeRow.next([:], in: quiet) {
-                        let telling = PublicTelling(change: row, now: now, schemas: services.schemas, connection: quiet)
-                        let used = try telling.tell(atMost: PublicNotifier.subscriptionsAtOnce)
-                        steps.append("\(row.told.id) \(used)")
+                    while let row = try PublicChangeRow.next([:], after: nil, in: quiet) {
+                        let telling = PublicTelling(change: row, schemas: services.schemas, connection: quiet)
+                        let found = try telling.find(atMost: PublicNotifier.subscriptionsAtOnce, bill: nil)
+                        try found.write(in: quiet)
+                        steps.append("\(row.told.id) \(found.used)")
                     }
                     let overflown =
                         try quiet.first("SELECT COUNT(*) AS count FROM notification_feed WHERE floor > 0") {

@@ -62,8 +62,12 @@ package enum ZoneRemains {
 
     /// Goes on with all zones of which something is left.
     package static func run(_ turn: JobTurn) async throws {
-        while let zone = try await turn.read({ try first(in: $0) }) {
-            try await turn.step(at: .zone(owner: zone.owner, zone: zone.number)) { try step(of: zone, in: $0) }
+        while let (zone, bill) = try await turn.read({ connection in
+            try first(in: connection).map { ($0, try StorageUsage.account(of: $0, in: connection)) }
+        }) {
+            try await turn.step(at: .zone(owner: zone.owner, zone: zone.number), beside: [.bill(bill)]) {
+                try step(of: zone, in: $0)
+            }
         }
     }
 

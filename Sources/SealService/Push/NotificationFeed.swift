@@ -119,6 +119,14 @@ package enum NotificationFeed {
         return Entry(number: try row.int64("number"), message: message)
     }
 
+    /// Feeds that are written to or kept small, in one order, before anything is read or written of them: others tell
+    /// the same users at the same time.
+    package static func hold(_ owners: Set<Int64>, in connection: any SQLConnection) throws {
+        guard !owners.isEmpty else { return }
+        try connection.hold(
+            "SELECT last FROM notification_feed WHERE owner IN (\(Shares.list(owners.sorted()))) ORDER BY owner")
+    }
+
     // MARK: Keeping it small
 
     /// Counts what is not written at all: whoever stands before it is told to fetch changes.
@@ -150,6 +158,7 @@ package enum NotificationFeed {
             "SELECT DISTINCT owner FROM (SELECT owner FROM notification WHERE changed < $1 LIMIT $2) AS old",
             [cutoff, .integer(sweptAtOnce)]
         ) { try $0.int64("owner") }
+        try hold(Set(owners), in: connection)
         for owner in owners {
             // Where something was not written at all, it is higher already.
             try connection.execute(
@@ -177,8 +186,10 @@ package enum NotificationFeed {
     /// are is looked at.
     static func idleWebhooks(in connection: any SQLConnection) throws -> [[SQLValue]] {
         try connection.rows(
-            "SELECT owner, environment, database, subscription FROM webhook WHERE \(isIdle) LIMIT $1",
-            [.integer(droppedAtOnce)]
+            """
+            SELECT owner, environment, database, subscription FROM webhook WHERE \(isIdle)
+            ORDER BY owner, environment, database, subscription LIMIT $1
+            """, [.integer(droppedAtOnce)]
         ) {
             [
                 .integer(try $0.int64("owner")), .integer(try $0.int64("environment")),
@@ -187,7 +198,8 @@ package enum NotificationFeed {
         }
     }
 
-    /// Drops those of them that are as idle still.
+    /// Drops those of them that are as idle still: their subscriptions do not come back, and what is not due has been
+    /// delivered.
     static func dropWebhooks(_ keys: [[SQLValue]], in connection: any SQLConnection) throws {
         for key in keys {
             try connection.execute(

@@ -119,13 +119,8 @@ package struct Notifier {
     func announce(to owners: [Int64], mayHaveWebhooks: Bool) throws {
         for owner in owners { connection.announce(.notifications(of: owner)) }
         guard mayHaveWebhooks else { return }
-        let waiting =
-            "due = 0 AND owner IN (SELECT v.viewer FROM zone_view v WHERE v.owner = $1 AND v.zone = $2)"
-        try connection.hold(
-            "SELECT due FROM webhook WHERE \(waiting) ORDER BY owner, environment, database, subscription", zone.key)
-        // Where there turns out to be nothing to send, the sender notes that.
-        try connection.execute(
-            "UPDATE webhook SET due = $3, since = $3 WHERE \(waiting)", zone.key + [.integer(now)])
-        connection.announce(.webhooks)
+        try WebhookRow.wake(
+            where: "owner IN (SELECT v.viewer FROM zone_view v WHERE v.owner = $1 AND v.zone = $2)", zone.key,
+            now: now, in: connection)
     }
 }

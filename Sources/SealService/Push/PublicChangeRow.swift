@@ -19,10 +19,12 @@ struct PublicChangeRow {
     /// The words of changes' long texts, by the changes' positions.
     typealias Words = [Int64: [String: Set<String>]]
 
-    /// The oldest that waits.
+    /// The oldest that waits after another one; nil: of all.
     /// - Parameter words: that were read already.
-    static func next(_ words: Words, in connection: any SQLConnection) throws -> PublicChangeRow? {
-        try connection.first(oldest + " LIMIT 1", []) { try PublicChangeRow($0, words) }
+    static func next(
+        _ words: Words, after last: PublicChangeRow?, in connection: any SQLConnection
+    ) throws -> PublicChangeRow? {
+        try connection.first(oldest, [.integer(last?.position ?? .min), .integer(1)]) { try PublicChangeRow($0, words) }
     }
 
     private static let mostBytes = 4 * 1024 * 1024
@@ -31,7 +33,7 @@ struct PublicChangeRow {
     static func words(atMost count: Int, in connection: any SQLConnection) throws -> Words {
         var words: Words = [:]
         var bytes = 0
-        try connection.stream(oldest + " LIMIT $1", [.integer(Int64(count))]) { row in
+        try connection.stream(oldest, [.integer(.min), .integer(Int64(count))]) { row in
             let fields = try row.bytes("fields")
             bytes += fields.count
             guard words.isEmpty || bytes <= mostBytes else { return false }
@@ -44,7 +46,8 @@ struct PublicChangeRow {
     private static let oldest = """
         SELECT c.position, c.zone_owner, z.container, z.environment, c.origin, c.changed, c.reason, c.record, c.record_type,
             c.creator, c.author, c.created, c.modified, c.fields, c.told_owner, c.told_id
-        FROM public_change c JOIN zone z ON z.owner = c.zone_owner AND z.zone = 1 ORDER BY c.position
+        FROM public_change c JOIN zone z ON z.owner = c.zone_owner AND z.zone = 1
+        WHERE c.position > $1 ORDER BY c.position LIMIT $2
         """
 
     private init(_ row: any SQLRow, _ words: Words) throws {
@@ -77,12 +80,13 @@ struct PublicChangeRow {
     /// The key of the zone that it was in.
     var zoneKey: [SQLValue] { [.integer(zoneOwner), .integer(1)] }
 
-    /// Notes how far it was told; nil: to everybody.
-    func move(to last: (owner: Int64, id: String)?, in connection: any SQLConnection) throws {
-        guard let last else {
-            try connection.execute("DELETE FROM public_change WHERE position = $1", [.integer(position)])
-            return
-        }
+    /// It was told to everybody.
+    func settle(in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM public_change WHERE position = $1", [.integer(position)])
+    }
+
+    /// Notes how far it was told.
+    func move(to last: (owner: Int64, id: String), in connection: any SQLConnection) throws {
         try connection.execute(
             "UPDATE public_change SET told_owner = $2, told_id = $3 WHERE position = $1",
             [.integer(position), .integer(last.owner), .text(last.id)])

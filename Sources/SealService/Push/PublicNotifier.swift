@@ -20,21 +20,44 @@ package struct PublicNotifier: Sendable {
     static let subscriptionsAtOnce = 256
 
     package func run(_ turn: JobTurn) async throws {
+        // A subscription that fires once frees room on its account's bill: that is beside the step, and with it alone.
+        var bill: Int64?
         while true {
             let words = try await turn.read { try PublicChangeRow.words(atMost: Self.subscriptionsAtOnce, in: $0) }
             guard !words.isEmpty else { return }
-            try await turn.step(at: turn.home) { try step(words, in: $0) }
+            let beside = Set([bill].compactMap { $0 }.map(Home.bill))
+            bill = try await turn.step(at: turn.home, beside: beside) { [bill] in try step(words, bill, in: $0) }
         }
     }
 
     /// One transaction's worth, of changes whose words were read.
-    private func step(_ words: PublicChangeRow.Words, in connection: any SQLConnection) throws {
-        let now = clock()
+    /// - Returns: whose bill the next one needs.
+    func step(_ words: PublicChangeRow.Words, _ bill: Int64?, in connection: any SQLConnection) throws -> Int64? {
         var room = Self.subscriptionsAtOnce
-        while room > 0, let change = try PublicChangeRow.next(words, in: connection), words[change.position] != nil {
+        var all: [PublicTelling.Found] = []
+        while room > 0,
+            let change = try PublicChangeRow.next(words, after: all.last?.change, in: connection),
+            words[change.position] != nil
+        {
+            let telling = PublicTelling(change: change, schemas: schemas, connection: connection)
+            let found = try telling.find(atMost: room, bill: bill)
+            all.append(found)
             // What concerns nobody is work, too.
-            let telling = PublicTelling(change: change, now: now, schemas: schemas, connection: connection)
-            room -= max(1, try telling.tell(atMost: room))
+            room -= max(1, found.used)
+            // What has ended is not there for the next change.
+            guard found.ended.isEmpty, found.missingBill == nil else { break }
         }
+        try write(all, in: connection)
+        return all.last?.missingBill
+    }
+
+    /// Feeds first, then webhooks, and of each all of them in their order: as saves do, which run beside this.
+    private func write(_ all: [PublicTelling.Found], in connection: any SQLConnection) throws {
+        try NotificationFeed.hold(all.reduce(into: []) { $0.formUnion($1.owners) }, in: connection)
+        for found in all { try found.write(in: connection) }
+        let hooked = all.reduce(into: Set<Int64>()) { $0.formUnion($1.hooked) }.sorted()
+        guard !hooked.isEmpty else { return }
+        try WebhookRow.wake(
+            where: "database = 1 AND owner IN (\(Shares.list(hooked)))", [], now: clock(), in: connection)
     }
 }

@@ -5,29 +5,51 @@ import SealStorage
 import SealWire
 import SwiftProtobuf
 
-/// The telling of one change to some of those who subscribed to its record type.
+/// What one change has to tell some of those who subscribed to its record type. Finding that out changes nothing, so
+/// that all feeds which it comes to can be held in one order before any is written to.
 struct PublicTelling {
     let change: PublicChangeRow
-    /// Microseconds since 1970.
-    let now: Int64
     let schemas: SchemaStore
     let connection: any SQLConnection
 
     private struct Candidate {
         let owner: Int64
+        let account: Int64
         let id: String
         let user: UserID
         let body: Data
     }
 
-    /// `ComparisonWork` after which the rest waits for the next transaction: everybody's writes wait for this one.
+    struct Found {
+        let change: PublicChangeRow
+        /// How much of the limit is used up.
+        var used = 0
+        var rows: [FiredSubscriptions.Row] = []
+        /// Whose devices are told to fetch changes.
+        var overflown: Set<Int64> = []
+        /// Those that have fired for the only time.
+        var ended: [Subscriber] = []
+        /// Whose webhooks may have something to send.
+        var hooked: Set<Int64> = []
+        /// Whose bill is to be at hand for the next one to be told.
+        var missingBill: Int64?
+        /// The last of those who are told; nil: nobody is.
+        var last: (owner: Int64, id: String)?
+        /// Nobody is left to be told.
+        var isLast = false
+
+        /// Whose feeds it writes to.
+        var owners: Set<Int64> { overflown.union(rows.map(\.owner)) }
+    }
+
+    /// `ComparisonWork` after which the rest waits for the next transaction: others' writes wait for this one.
     private static let mostWork = 20_000
 
-    /// - Returns: how much of the limit is used up.
-    func tell(atMost limit: Int) throws -> Int {
+    /// - Parameter bill: whose it has to itself: of what it holds nothing else can end.
+    func find(atMost limit: Int, bill: Int64?) throws -> Found {
         let candidates = try connection.rows(
             """
-            SELECT s.owner, s.id, i.user_name, s.body FROM subscription s JOIN identity i ON i.id = s.owner
+            SELECT s.owner, i.account, s.id, i.user_name, s.body FROM subscription s JOIN identity i ON i.id = s.owner
             WHERE s.database = 1 AND s.zone_owner = $1 AND s.record_type = $2 AND (s.owner > $3 OR (s.owner = $3 AND s.id > $4))
             ORDER BY s.owner, s.id LIMIT $5
             """,
@@ -38,37 +60,32 @@ struct PublicTelling {
             ]
         ) {
             Candidate(
-                owner: try $0.int64("owner"), id: try $0.text("id"),
+                owner: try $0.int64("owner"), account: try $0.int64("account"), id: try $0.text("id"),
                 user: try UserID(recordName: try $0.text("user_name")),
                 body: try $0.data("body"))
         }
-        var told = candidates[...]
+        var found = Found(change: change)
+        var told = candidates.count
         if let record = change.record {
-            told = candidates[..<(try tell(record, candidates))]
+            told = try find(of: record, candidates, bill, &found)
         } else {
-            try overflow(candidates)
+            // Somebody with several subscriptions is told once, unless they are told in two turns.
+            found.overflown = Set(candidates.map(\.owner))
         }
-        let isAll = told.count == candidates.count && candidates.count < limit
-        try change.move(to: isAll ? nil : told.last.map { ($0.owner, $0.id) }, in: connection)
-        return told.count < candidates.count ? limit : told.count
+        found.last = candidates[..<told].last.map { ($0.owner, $0.id) }
+        found.isLast = told == candidates.count && candidates.count < limit
+        found.used = told < candidates.count ? limit : told
+        return found
     }
 
-    private func overflow(_ candidates: [Candidate]) throws {
-        // Somebody with several subscriptions is told once, unless they are told in two turns.
-        for owner in Set(candidates.map(\.owner)).sorted() {
-            try NotificationFeed.overflow(owner, in: connection)
-            connection.announce(.notifications(of: owner))
-        }
-    }
-
-    /// - Returns: how many of them it came to: all, unless comparing them is too much for one transaction.
-    private func tell(_ change: RecordChange, _ candidates: [Candidate]) throws -> Int {
+    /// - Returns: how many of them it came to: all, unless comparing them is too much for one transaction, or one ends
+    ///   by it that is on another bill.
+    private func find(
+        of change: RecordChange, _ candidates: [Candidate], _ bill: Int64?, _ found: inout Found
+    ) throws -> Int {
         let readers = try readers(of: change, among: candidates)
         let record = ChangedRecord(change)
         let reason = QueryNotifier.reason(change.kind)
-        var rows: [FiredSubscriptions.Row] = []
-        var hooked: [Int64] = []
-        var hasEnded = false
         var (told, work) = (0, 0)
         for candidate in candidates {
             guard work < Self.mostWork else { break }
@@ -84,28 +101,24 @@ struct PublicTelling {
             let ofThis = try subscription.work(with: record)
             guard ofThis <= QueryNotifier.mostWork else {
                 work = Self.mostWork
-                try overflow([candidate])
+                found.overflown.insert(candidate.owner)
                 continue
             }
             work += ofThis
             guard let payload = try subscription.payload(for: record, reason: reason) else { continue }
-            rows.append(
+            if subscription.firesOnce {
+                guard candidate.account == bill else {
+                    found.missingBill = candidate.account
+                    return told - 1
+                }
+                found.ended.append(subscription)
+            }
+            found.rows.append(
                 FiredSubscriptions.Row(
                     owner: subscription.owner, environment: subscription.environment, database: subscription.database,
                     subscription: candidate.id, record: change.name, payload: payload))
-            if !subscription.message.webhook.isEmpty { hooked.append(candidate.owner) }
-            if subscription.firesOnce {
-                try subscription.end(in: connection)
-                hasEnded = true
-            }
+            if !subscription.message.webhook.isEmpty { found.hooked.insert(candidate.owner) }
         }
-        guard !rows.isEmpty else { return told }
-        let owners = try FiredSubscriptions(
-            zone: self.change.zoneKey, origin: self.change.origin, changed: self.change.changed, connection: connection
-        ).write(rows)
-        for owner in owners { connection.announce(.notifications(of: owner)) }
-        try wakeWebhooks(of: Set(hooked).sorted())
-        if hasEnded { try Watch.refresh(publicZone: self.change.zoneOwner, in: connection) }
         return told
     }
 
@@ -136,17 +149,18 @@ struct PublicTelling {
         }
         return roles
     }
+}
 
-    private func wakeWebhooks(of owners: [Int64]) throws {
-        guard !owners.isEmpty else { return }
-        let parameters = owners.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
-        // Where there turns out to be nothing to send, the sender notes that.
-        try connection.execute(
-            """
-            UPDATE webhook SET due = $2, since = $2
-            WHERE due = 0 AND environment = $1 AND database = 1 AND owner IN (\(parameters))
-            """,
-            [.integer(Int64(change.environment.rawValue)), .integer(now)] + owners.map { .integer($0) })
-        connection.announce(.webhooks)
+extension PublicTelling.Found {
+    /// Writes it to the feeds, which are held, and notes how far it got.
+    func write(in connection: any SQLConnection) throws {
+        for owner in overflown.sorted() { try NotificationFeed.overflow(owner, in: connection) }
+        for subscription in ended { try subscription.end(in: connection) }
+        _ = try FiredSubscriptions(
+            zone: change.zoneKey, origin: change.origin, changed: change.changed, connection: connection
+        ).write(rows)
+        for owner in owners { connection.announce(.notifications(of: owner)) }
+        if !ended.isEmpty { try Watch.refresh(publicZone: change.zoneOwner, in: connection) }
+        if isLast { try change.settle(in: connection) } else if let last { try change.move(to: last, in: connection) }
     }
 }

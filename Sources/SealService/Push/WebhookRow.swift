@@ -39,6 +39,20 @@ package struct WebhookRow: Sendable {
         try connection.exists("SELECT 1 WHERE \(Suspension.holds(identity: "$1"))", [.integer(owner)])
     }
 
+    /// Those of a condition may have something to send. They are held first, in one order. Where there turns out to be
+    /// nothing, the sender notes that.
+    static func wake(
+        where condition: String, _ values: [SQLValue], now: Int64, in connection: any SQLConnection
+    ) throws {
+        let waiting = "due = 0 AND \(condition)"
+        try connection.hold(
+            "SELECT due FROM webhook WHERE \(waiting) ORDER BY owner, environment, database, subscription", values)
+        let time = "$\(values.count + 1)"
+        try connection.execute(
+            "UPDATE webhook SET due = \(time), since = \(time) WHERE \(waiting)", values + [.integer(now)])
+        connection.announce(.webhooks)
+    }
+
     /// What has waited while an account was suspended, its own and its server-to-server keys', is due, and has the
     /// whole time again that receivers are given.
     static func resume(of account: Int64, now: Int64, in connection: any SQLConnection) throws {

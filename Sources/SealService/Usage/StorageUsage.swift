@@ -29,7 +29,7 @@ package enum StorageUsage {
         }
     }
 
-    private static func account(of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
+    static func account(of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
         try connection.first("SELECT \(BilledTable.account(of: "$1")) AS account", [.integer(zone.owner)]) {
             try $0.int64("account")
         }

@@ -30,30 +30,32 @@ package final class JobTurn: Sendable {
     /// Throws `JobLease.HeldElsewhere` and `CancellationError`.
     /// - Parameter place: where it is at home. One that has everything to itself waits for every write under way, and
     ///   whoever comes meanwhile waits for it.
+    /// - Parameter others: what it has beside that and the job's lease.
     @discardableResult
     package func step<T: Sendable>(
-        at place: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at place: Home, beside others: Set<Home> = [], _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         try Task.checkCancellation()
-        return try await note(at: place, body)
+        return try await note(at: place, beside: others, body)
     }
 
     /// Takes steps for as long as each says that there is more to do.
     package func steps(
-        at place: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> Bool
+        at place: Home, beside others: Set<Home> = [], _ body: @escaping @Sendable (any SQLConnection) throws -> Bool
     ) async throws {
-        while try await step(at: place, body) {}
+        while try await step(at: place, beside: others, body) {}
     }
 
     /// The same as one step, also while the server stops: notes what was done outside of the database, which would be
     /// done again else.
     @discardableResult
     package func note<T: Sendable>(
-        at place: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at place: Home, beside others: Set<Home> = [], _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         let (lease, now) = (lease, clock())
         // No other server has the lease in hand meanwhile.
-        let result = try await database.write(at: place, beside: place == home ? [] : [home]) { connection in
+        let result = try await database.write(at: place, beside: others.union([home]).subtracting([place])) {
+            connection in
             try lease.hold(now: now, in: connection)
             return try body(connection)
         }

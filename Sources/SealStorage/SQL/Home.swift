@@ -4,9 +4,9 @@
 /// names its home, and beside it what it relies on and does not change. A narrower home than it needs would let it see
 /// half of what another one does.
 ///
-/// What a body changes outside its home is right whoever else runs, and one of three things: a counter that is changed
-/// in place, a row that a unique key protects, or a feed's row. What it reads elsewhere may have changed when it
-/// commits.
+/// What a body changes outside its home is right whoever else runs, and one of four things: a counter that is changed
+/// in place, a row that a unique key protects, a feed's row with what hangs on it, or what has had its time, by the
+/// statement's own condition. What it reads elsewhere may have changed when it commits.
 package enum Home: Hashable, Sendable {
     /// All there is, as with SQLite.
     case everything
@@ -22,8 +22,8 @@ package enum Home: Hashable, Sendable {
     /// One row that all servers share and nothing else goes with, by its key: a challenge, what one subject is counted
     /// by, a message on its way.
     case entry([UInt8])
-    /// The lease of a job, by its name, which has it beside each step's home or as that, and what nobody else changes
-    /// but who has everything.
+    /// The lease of a job, by its name, which has it beside each step's home or as that. What else a job changes there,
+    /// others may add to or change at the same time: the general rule holds for it.
     case job(String)
 
     /// Whether several may have it beside their homes.
