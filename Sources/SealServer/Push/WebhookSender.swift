@@ -259,8 +259,10 @@ final class WebhookSender: Sendable {
     /// once and went, its webhook goes too.
     private func settle(_ webhook: WebhookRow, delivered: Int64, _ turn: JobTurn) async throws {
         let now = clock()
-        // A save that comes meanwhile may add to what this one settles.
-        try await turn.note(at: .everything) { connection in
+        try await turn.note(at: turn.home) { connection in
+            // Whoever adds to it has the feed first, and looks at the webhook last: it is seen here, or finds this one
+            // settled and wakes it.
+            try NotificationFeed.hold([webhook.owner], in: connection)
             try connection.execute(
                 """
                 UPDATE webhook SET delivered = $6, attempts = 0, since = $7, due = CASE WHEN EXISTS (
@@ -295,11 +297,12 @@ final class WebhookSender: Sendable {
         // 1 s, 2 s, 4 s, … up to an hour, each shortened by up to a half, so that many do not come back at once.
         let wait = min(Int64(1_000_000) << min(webhook.attempts, 12), Self.longestWait)
         let due = now + wait / 2 + Int64.random(in: 0...wait / 2)
-        try await turn.note(at: .everything) { connection in
+        // It is due before and after: nobody who adds to it has to wake it.
+        try await turn.note(at: turn.home) { connection in
             try connection.execute(
                 """
                 UPDATE webhook SET attempts = attempts + 1, due = $6
-                WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND url = $5
+                WHERE due > 0 AND owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND url = $5
                 """, webhook.key + [.text(webhook.url), .integer(due)])
         }
     }

@@ -5,7 +5,7 @@ import SealWire
 /// Two spellings that reach one mailbox must be one address, and two addresses must never become one: so the local
 /// part's case is folded in ASCII only, the domain is lower-cased, and nothing else is touched or accepted.
 package struct Address: Sendable, Equatable {
-    package enum Kind: String, Sendable { case email, phone }
+    package enum Kind: String, CaseIterable, Sendable { case email, phone }
 
     /// RFC 5321's path, without its angle brackets; phone numbers are shorter.
     package static let mostBytes = 254

@@ -167,20 +167,48 @@ package enum Blobs {
         try connection.execute("DELETE FROM blob WHERE size IS NULL")
     }
 
-    /// Some of the staged blobs that no record came for, uploads that a crash cut short, and open ones that get no part
-    /// any more.
-    /// - Returns: whether there may be more.
-    static func sweepStaged(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        let stale =
-            "SELECT owner, zone, id FROM blob WHERE record IS NULL AND created < $1 ORDER BY created, owner, zone, id LIMIT $2"
-        let values: [SQLValue] = [.integer(now - stagedFor), .integer(sweptAtOnce)]
-        try connection.execute(
+    /// A zone with the account that pays for it.
+    struct PaidZone: Hashable {
+        let owner: Int64
+        let number: Int64
+        let account: Int64
+    }
+
+    /// The ids of some of the staged blobs that no record came for, uploads that a crash cut short, and open ones that
+    /// get no part any more, by their zones.
+    static func stale(now: Int64, in connection: any SQLConnection) throws -> [PaidZone: [String]] {
+        let stale = try connection.rows(
             """
-            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE (owner, zone, id) IN (\(stale))
-            ON CONFLICT (stored) DO NOTHING
-            """, values)
-        return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(stale))", values)
-            == Int(sweptAtOnce)
+            SELECT b.owner, b.zone, b.id, \(BilledTable.account(of: "b.owner")) AS account
+            FROM blob b WHERE b.record IS NULL AND b.created < $1 ORDER BY b.created, b.owner, b.zone, b.id LIMIT $2
+            """, [.integer(now - stagedFor), .integer(sweptAtOnce)]
+        ) {
+            (
+                zone: PaidZone(
+                    owner: try $0.int64("owner"), number: try $0.int64("zone"), account: try $0.int64("account")),
+                id: try $0.text("id")
+            )
+        }
+        return Dictionary(grouping: stale, by: \.zone).mapValues { $0.map(\.id) }
+    }
+
+    /// Gives those of them to the garbage that nobody has touched since, at home in their zone: else a save could give
+    /// one to a record just then.
+    static func sweepStaged(
+        _ ids: [String], of zone: PaidZone, now: Int64, in connection: any SQLConnection
+    ) throws {
+        let stale = "owner = $1 AND zone = $2 AND id = $3 AND record IS NULL AND created < $4"
+        for id in ids {
+            let values: [SQLValue] = [
+                .integer(zone.owner), .integer(zone.number), .text(id), .integer(now - stagedFor),
+            ]
+            try connection.execute(
+                """
+                INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE \(stale)
+                ON CONFLICT (stored) DO NOTHING
+                """, values)
+            try connection.execute("DELETE FROM blob WHERE \(stale)", values)
+        }
     }
 
     /// Each may take the rows of two thousand parts along.

@@ -16,35 +16,73 @@ package struct Sweep: Sendable {
     private static let uploadAge: Duration = .seconds(2 * 86_400)
 
     /// Everything that is due, in small steps, so that others' writes come in between. What nobody touches once it has
-    /// expired goes at the job's own home; what may be used, or counted on, just then has to be nobody else's.
+    /// expired goes at the job's own home, and so does what is held or passed over while somebody else has it in hand;
+    /// the rest goes where it is at home, beside the bill that it was on.
     package func run(_ turn: JobTurn) async throws {
         let now = turn.now
         while true {
             let idle = try await turn.read { try NotificationFeed.idleWebhooks(in: $0) }
             if idle.isEmpty { break }
-            try await turn.step(at: .everything) { try NotificationFeed.dropWebhooks(idle, in: $0) }
+            try await turn.step(at: turn.home) { try NotificationFeed.dropWebhooks(idle, in: $0) }
         }
         try await turn.steps(at: turn.home) { try Sessions.sweep(now: now, in: $0) }
-        try await turn.steps(at: .everything) { try LoginChallenges.sweep(now: now, in: $0) }
-        try await turn.steps(at: .everything) { try SharedLimits.sweep(now: now, in: $0) }
+        try await turn.steps(at: turn.home) { try LoginChallenges.sweep(now: now, in: $0) }
+        try await turn.steps(at: turn.home) { try SharedLimits.sweep(now: now, in: $0) }
         try await turn.steps(at: turn.home) { try Enrolments.sweep(now: now, in: $0) }
         try await turn.steps(at: turn.home) { try ServerKeys.sweep(now: now, in: $0) }
-        try await turn.steps(at: .everything) { try NotificationFeed.sweep(now: now, in: $0) }
-        try await turn.steps(at: .everything) { try Blobs.sweepStaged(now: now, in: $0) }
-        try await turn.steps(at: .everything) { try RepeatableOperation.sweep(now: now, in: $0) }
+        try await turn.steps(at: turn.home) { try NotificationFeed.sweep(now: now, in: $0) }
+        try await sweepStaged(turn)
+        try await sweepOperations(turn)
         while true {
             let excess = try await turn.read { try ManagementEvents.excess(now: now, in: $0) }
             if excess.isEmpty { break }
             try await turn.step(at: turn.home) { try ManagementEvents.drop(excess, in: $0) }
         }
-        let old = now - Int64(tombstoneAge) * 86_400_000_000
-        try await turn.steps(at: .everything) { try Compaction.strip(before: old, in: $0) }
+        try await strip(turn, before: now - Int64(tombstoneAge) * 86_400_000_000)
         // While somebody copies, what nobody finished stays until the next sweep.
         guard let hold = try await blobs.holdForDeleting() else { return }
         defer { hold.release() }
         for id in try await blobs.staleUploads(olderThan: Self.uploadAge) {
             try Task.checkCancellation()
             try await blobs.discardUpload(id)
+        }
+    }
+
+    private func sweepStaged(_ turn: JobTurn) async throws {
+        let now = turn.now
+        while true {
+            let stale = try await turn.read { try Blobs.stale(now: now, in: $0) }
+            if stale.isEmpty { break }
+            for (zone, ids) in stale {
+                try await turn.step(at: .zone(owner: zone.owner, zone: zone.number), beside: [.bill(zone.account)]) {
+                    try Blobs.sweepStaged(ids, of: zone, now: now, in: $0)
+                }
+            }
+        }
+    }
+
+    private func sweepOperations(_ turn: JobTurn) async throws {
+        let now = turn.now
+        while true {
+            let old = try await turn.read { try RepeatableOperation.old(now: now, in: $0) }
+            if old.isEmpty { break }
+            for (account, numbers) in old {
+                try await turn.step(at: turn.home, beside: [.bill(account)]) {
+                    try RepeatableOperation.drop(numbers, in: $0)
+                }
+            }
+        }
+    }
+
+    private func strip(_ turn: JobTurn, before moment: Int64) async throws {
+        while true {
+            let old = try await turn.read { try Compaction.old(before: moment, in: $0) }
+            if old.isEmpty { break }
+            for (zone, deletions) in old {
+                try await turn.step(at: .zone(owner: zone[0], zone: zone[1])) {
+                    try Compaction.strip(deletions, of: zone, in: $0)
+                }
+            }
         }
     }
 }

@@ -59,12 +59,9 @@ package struct SharedLimits: Sendable {
     /// Forgets some that are full again.
     /// - Returns: whether there may be more.
     package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        let full = now - clockTolerance
-        return try connection.execute(
-            """
-            DELETE FROM shared_limit WHERE (kind, subject) IN
-                (SELECT kind, subject FROM shared_limit WHERE full_at <= $1 ORDER BY full_at LIMIT $2)
-            """, [.integer(full), .integer(droppedAtOnce)]) == droppedAtOnce
+        try connection.dropSome(
+            of: "shared_limit", key: "kind, subject", where: "full_at <= $1", [.integer(now - clockTolerance)])
+            == droppedAtOnce
     }
 
     private func hash(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) -> [UInt8] {

@@ -128,8 +128,12 @@ package final class Outbox: Sendable {
     /// Goes on with it.
     package func resume(_ turn: JobTurn) async throws {
         let (now, rows) = (turn.now, rows)
-        let waiting = try await turn.step(at: .everything) { try rows.takeOver(now: now, in: $0) }
-        for message in waiting { send(message) }
+        var isAll = false
+        while !isAll {
+            let taken = try await turn.step(at: turn.home) { try rows.takeOver(now: now, in: $0) }
+            for message in taken.messages { send(message) }
+            isAll = taken.isAll
+        }
     }
 
     /// Stops trying, and waits a little for what is on its way. What was not sent is sent after the next start.

@@ -75,43 +75,67 @@ struct OutgoingMessages: Sendable {
     /// Whether something waits that nobody sends.
     func areLeftOver(in connection: any SQLConnection) throws -> Bool { try !gone(in: connection).isEmpty }
 
-    /// What nobody sends any more becomes this process's. What cannot be opened, has expired, or lives longer than any
-    /// message does (a clock was set back since) goes.
-    func takeOver(now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
-        try connection.execute(
-            "DELETE FROM outgoing_message WHERE expires <= $1 OR expires > $2",
-            [.integer(now), .integer(now + CodeMessage.lifetime + CodeMessage.clockTolerance)])
-        return try gone(in: connection).flatMap { try takeOver(of: $0, in: connection) }
+    /// In one step.
+    private static let takenAtOnce: Int64 = 100
+
+    /// What nobody sends any more becomes this process's, some at a time. What cannot be opened, has expired, or lives
+    /// longer than any message does (a clock was set back since) goes.
+    ///
+    /// Whoever is thought gone and is not may count and remove its own meanwhile: it keeps what it has removed.
+    /// - Returns: whether that was all, too.
+    func takeOver(
+        now: Int64, in connection: any SQLConnection
+    ) throws -> (messages: [WaitingMessage], isAll: Bool) {
+        let bounds: [SQLValue] = [.integer(now), .integer(now + CodeMessage.lifetime + CodeMessage.clockTolerance)]
+        let dropped = try connection.dropSome(
+            of: "outgoing_message", key: "id", where: "(expires <= $1 OR expires > $2)", bounds)
+        var messages: [WaitingMessage] = []
+        var isAll = dropped < droppedAtOnce
+        for sender in try gone(in: connection).sorted() {
+            let (found, count) = try takeOver(of: sender, expiringIn: bounds, in: connection)
+            messages += found
+            isAll = isAll && count < Self.takenAtOnce
+        }
+        return (messages, isAll)
     }
 
-    private func takeOver(of gone: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
-        var waiting: [WaitingMessage] = []
-        var unreadable: [ID16] = []
-        try connection.run(
-            "SELECT id, kind, sealed, attempts, expires FROM outgoing_message WHERE sender = $1 ORDER BY expires",
-            [.integer(gone)]
+    private func takeOver(
+        of gone: Int64, expiringIn bounds: [SQLValue], in connection: any SQLConnection
+    ) throws -> (messages: [WaitingMessage], count: Int) {
+        let others = Address.Kind.allCases.filter { !kinds.contains($0) }
+        let notOurs = others.indices.map { "$\($0 + 5)" }.joined(separator: ", ")
+        let rows = try connection.rows(
+            """
+            SELECT id, kind, sealed, attempts, expires FROM outgoing_message
+            WHERE sender = $3 AND expires > $1 AND expires <= $2\(others.isEmpty ? "" : " AND kind NOT IN (\(notOurs))")
+            ORDER BY expires LIMIT $4
+            """,
+            bounds + [.integer(gone), .integer(Self.takenAtOnce)] + others.map { .text($0.rawValue) }
         ) { row in
             let (id, kind, expires) = (try ID16(row.bytes("id")), try row.text("kind"), try row.int64("expires"))
-            let known = Address.Kind(rawValue: kind)
-            if let known, !kinds.contains(known) { return true }
             let message = try? CodeMessage(
                 opening: try row.bytes("sealed"), under: key, associatedData: Self.place(id, kind, expires))
-            if let message, let known {
-                waiting.append(
+            let attempts = Int(clamping: try row.int64("attempts"))
+            let waiting = message.flatMap { message in
+                Address.Kind(rawValue: kind).map {
                     WaitingMessage(
-                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64("attempts")),
-                        expires: expires, container: ""))
-            } else {
-                unreadable.append(id)
+                        id: id, kind: $0, message: message, attempts: attempts, expires: expires, container: "")
+                }
             }
-            return true
+            return (id: id, waiting: waiting)
         }
-        for id in unreadable { try delete(id, in: connection) }
-        for message in waiting {
-            try connection.execute(
-                "UPDATE outgoing_message SET sender = $1 WHERE id = $2", [.integer(sender), .blob(message.id.bytes)])
+        var messages: [WaitingMessage] = []
+        for (id, waiting) in rows {
+            guard let waiting else {
+                try delete(id, in: connection)
+                continue
+            }
+            let taken = try connection.execute(
+                "UPDATE outgoing_message SET sender = $1 WHERE id = $2 AND sender = $3",
+                [.integer(sender), .blob(id.bytes), .integer(gone)])
+            if taken > 0 { messages.append(waiting) }
         }
-        return waiting
+        return (messages, rows.count)
     }
 
     /// What a sealed message belongs to.

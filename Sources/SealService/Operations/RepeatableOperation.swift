@@ -67,13 +67,21 @@ package struct RepeatableOperation: Sendable {
             [.integer(account), .data(id), .text(kind), .blob(request), .data(response), .integer(now)])
     }
 
-    /// Forgets some that are old enough: of the first that were kept, since rows lie in that order.
-    ///
-    /// - Returns: whether there may be more.
-    package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        try connection.execute(
-            "DELETE FROM operation WHERE number IN (SELECT number FROM operation ORDER BY number LIMIT $2) AND created < $1",
-            [.integer(now - kept), .integer(sweptAtOnce)]) == Int(sweptAtOnce)
+    /// Some that are old enough to be forgotten, by their accounts: of the first that were kept, since rows lie in that
+    /// order.
+    static func old(now: Int64, in connection: any SQLConnection) throws -> [Int64: [Int64]] {
+        let old = try connection.rows(
+            """
+            SELECT number, account FROM (SELECT number, account, created FROM operation ORDER BY number LIMIT $2) AS first
+            WHERE created < $1
+            """, [.integer(now - kept), .integer(sweptAtOnce)]
+        ) { (number: try $0.int64("number"), account: try $0.int64("account")) }
+        return Dictionary(grouping: old, by: \.account).mapValues { $0.map(\.number) }
+    }
+
+    /// Forgets an account's. Nothing ever changes one.
+    static func drop(_ numbers: [Int64], in connection: any SQLConnection) throws {
+        for number in numbers { try connection.execute("DELETE FROM operation WHERE number = $1", [.integer(number)]) }
     }
 
     private static let sweptAtOnce: Int64 = 1_000

@@ -20,29 +20,36 @@ enum Compaction {
             ?? 0
     }
 
-    /// Takes the oldest deletions of before a moment out of the feeds of their zones.
+    struct Deletion: Sendable {
+        let name: String
+        let position: Int64
+    }
+
+    /// The oldest deletions of before a moment, by owner and zone.
     /// - Parameter moment: microseconds since 1970.
-    /// - Returns: whether there may be more.
-    static func strip(before moment: Int64, in connection: any SQLConnection) throws -> Bool {
+    static func old(before moment: Int64, in connection: any SQLConnection) throws -> [[Int64]: [Deletion]] {
         let old = try connection.rows(query, [.integer(moment), .integer(Int64(batch))]) {
             (
-                owner: try $0.int64("owner"), zone: try $0.int64("zone"), name: try $0.text("name"),
-                position: try $0.int64("position")
+                zone: [try $0.int64("owner"), try $0.int64("zone")],
+                deletion: Deletion(name: try $0.text("name"), position: try $0.int64("position"))
             )
         }
-        // By owner and zone.
-        var horizons: [[Int64]: Int64] = [:]
-        for row in old {
-            horizons[[row.owner, row.zone]] = max(horizons[[row.owner, row.zone]] ?? 0, row.position)
-            try connection.execute(
-                "UPDATE record SET position = 0 WHERE owner = $1 AND zone = $2 AND name = $3",
-                [.integer(row.owner), .integer(row.zone), .text(row.name)])
+        return Dictionary(grouping: old, by: \.zone).mapValues { $0.map(\.deletion) }
+    }
+
+    /// Takes deletions out of their zone's feed. What has changed since it was read has another place there.
+    /// - Parameter zone: owner and number.
+    static func strip(_ deletions: [Deletion], of zone: [Int64], in connection: any SQLConnection) throws {
+        let key: [SQLValue] = zone.map { .integer($0) }
+        var horizon: Int64 = 0
+        for deletion in deletions {
+            let stripped = try connection.execute(
+                "UPDATE record SET position = 0 WHERE owner = $1 AND zone = $2 AND name = $3 AND position = $4",
+                key + [.text(deletion.name), .integer(deletion.position)])
+            if stripped > 0 { horizon = max(horizon, deletion.position) }
         }
-        for (zone, horizon) in horizons {
-            try connection.execute(
-                "UPDATE zone SET compacted = $3 WHERE owner = $1 AND zone = $2 AND compacted < $3",
-                [.integer(zone[0]), .integer(zone[1]), .integer(horizon)])
-        }
-        return old.count == batch
+        try connection.execute(
+            "UPDATE zone SET compacted = $3 WHERE owner = $1 AND zone = $2 AND compacted < $3",
+            key + [.integer(horizon)])
     }
 }

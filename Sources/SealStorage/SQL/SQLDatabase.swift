@@ -144,9 +144,15 @@ extension SQLConnection {
         of table: String, key: String, where condition: String, _ values: [SQLValue], count: Int64 = droppedAtOnce
     ) throws -> Int {
         try execute(
-            "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1))",
-            values + [.integer(count)])
+            """
+            DELETE FROM \(table) WHERE (\(key)) IN
+                (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1)\(skippingHeld))
+            """, values + [.integer(count)])
     }
+
+    /// At the end of a query for what is to be deleted: what another home's write holds, it leaves out. So it waits for
+    /// nobody, whatever it holds itself, and what somebody changes just then is not deleted.
+    package var skippingHeld: String { dialect == .postgres ? " FOR UPDATE SKIP LOCKED" : "" }
 
     /// Holds rows until the transaction ends, in the order in which the query names them: whoever changes several by
     /// one statement, which another home's write may change too, holds them first, or the two could wait for each

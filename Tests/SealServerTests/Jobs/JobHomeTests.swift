@@ -1,5 +1,7 @@
+import HTTPTypes
 import SealSchema
 import SealStatements
+import SealWire
 import Testing
 
 @testable import SealServer
@@ -45,6 +47,74 @@ import Testing
             let isInZones = homes.contains { if case .zone = $0 { true } else { false } }
             #expect(isInZones)
             #expect(!homes.contains(.everything))
+        }
+    }
+
+    /// What has expired, and what is looked after where it is.
+    @Test func theSweepHasNothingButWhatItSweeps() async throws {
+        let hook = WriteHook()
+        try await RunningServer.with(hook: hook) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone("notes")
+            let saved = try await anna.save([Write("one")], in: zone)
+            _ = try await anna.save([Write(after: saved[0], kind: .delete)], in: zone)
+            try await anna.subscribe(.database("all"))
+            _ = try await anna.save([Write("two")], in: zone)
+            try await server.services.database.write(at: .everything) { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO blob (owner, zone, id, uploader, stored, created, announced)
+                    SELECT owner, zone, 'staged', owner, 'file', 1, 1 FROM zone WHERE name = 'notes'
+                    """)
+            }
+            try await waitUntil("its jobs have looked") { server.services.jobs.areIdle }
+            _ = hook.takeHomes(of: .sweep)
+            func left() async throws -> [Int64] {
+                try await server.services.database.read { connection in
+                    try [
+                        "record WHERE deleted = 1 AND position > 0", "blob", "operation", "notification",
+                    ].map { try connection.first("SELECT COUNT(*) AS n FROM \($0)") { try $0.int64("n") } ?? -1 }
+                }
+            }
+            let before = try await left().filter { $0 > 0 }
+            #expect(before.count == 4)
+            try await server.services.jobs.run(.sweep, now: server.clock.now + 4_000 * 86_400_000_000)
+            #expect(try await left() == [0, 0, 0, 0])
+            let hasDrifted = try await server.services.database.read { try StorageUsage.hasDrifted(in: $0) }
+            #expect(hasDrifted == false)
+            let homes = hook.takeHomes(of: .sweep)
+            // Of a blob, and of a deletion.
+            let inZones = homes.count { if case .zone = $0 { true } else { false } }
+            #expect(inZones == 2)
+            #expect(!homes.contains(.everything))
+        }
+    }
+
+    @Test func webhooksAndMessagesHaveNothingButTheirLease() async throws {
+        let hook = WriteHook()
+        try await WebhookReceiver.with { receiver in
+            receiver.answer([.internalServerError])
+            try await RunningServer.with(hook: hook, webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone("notes")
+                var subscription = Sealkit_V1_Subscription.database("all")
+                subscription.webhook = receiver.origin + "/anna"
+                try await anna.subscribe(subscription)
+                _ = try await anna.save([Write("one")], in: zone)
+                _ = try await receiver.delivery(1)
+                server.clock.advance(seconds: 2)
+                server.services.jobs.wake(.webhooks)
+                _ = try await receiver.delivery(2)
+                try await waitUntil("it is settled") {
+                    try await server.services.database.read { try !$0.exists("SELECT 1 FROM webhook WHERE due > 0") }
+                }
+                try await server.services.jobs.run(.outbox)
+                for (job, least) in [(Job.Name.webhooks, 2), (.outbox, 1)] {
+                    let homes = hook.takeHomes(of: job)
+                    #expect(homes.count >= least)
+                    #expect(Set(homes) == [.job(job.rawValue)])
+                }
+            }
         }
     }
 

@@ -69,10 +69,10 @@ import Testing
                 // Whoever cannot send it leaves it to others.
                 let texts = OutgoingMessages(key: key, sender: 3, kinds: [.phone])
                 #expect(try !texts.areLeftOver(in: connection))
-                #expect(try texts.takeOver(now: now, in: connection).isEmpty)
-                let left = try next.takeOver(now: now, in: connection)
+                #expect(try texts.takeOver(now: now, in: connection).messages.isEmpty)
+                let left = try next.takeOver(now: now, in: connection).messages
                 // They are its own from now on.
-                #expect(try next.takeOver(now: now, in: connection).isEmpty)
+                #expect(try next.takeOver(now: now, in: connection).messages.isEmpty)
                 return left
             }
             #expect(left.map(\.attempts) == [2])
@@ -85,6 +85,35 @@ import Testing
             }
             #expect(server.mail.tries == 1)
             #expect(server.mail.sent.isEmpty)
+        }
+    }
+
+    /// However many somebody has left behind, no transaction is as long as that; what cannot be opened keeps nothing
+    /// from being sent.
+    @Test func whatIsLeftBehindIsTakenOverInParts() async throws {
+        try await RunningServer.with { server in
+            try await waitUntil("nobody looks for what was left over any more") { server.services.jobs.areIdle }
+            var random = SystemRandom()
+            let (key, other) = (SecretBytes(random: &random), SecretBytes(random: &random))
+            let now = server.clock.now
+            let waiting = (0..<250).map { index in
+                WaitingMessage(
+                    id: ID16(random: &random), kind: .email,
+                    message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
+                    expires: now + (index < 20 ? 0 : 60_000_000 + Int64(index)), container: "")
+            }
+            let taken = try await server.services.database.write(at: .everything) { connection in
+                for (index, message) in waiting.enumerated() {
+                    try OutgoingMessages(key: index < 120 ? other : key, sender: 1, kinds: [.email])
+                        .insert(message, in: connection)
+                }
+                let next = OutgoingMessages(key: key, sender: 2, kinds: [.email])
+                return try (0..<4).map { _ in
+                    let taken = try next.takeOver(now: now, in: connection)
+                    return "\(taken.messages.count) \(taken.isAll)"
+                }
+            }
+            #expect(taken == ["0 false", "100 false", "30 true", "0 true"])
         }
     }
 

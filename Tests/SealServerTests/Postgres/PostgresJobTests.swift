@@ -8,6 +8,64 @@ import Testing
 
 /// Jobs whose steps run beside saves: nothing is lost between the two, and neither waits for who waits for it.
 @Suite(.withPostgres, .timeLimit(.minutes(60))) struct PostgresJobTests {
+    // MARK: Webhooks
+
+    /// Its transaction finds the webhook due, and wakes nobody: whoever settles that waits for it.
+    @Test func whatASaveAddsMeanwhileIsNotSettledAway() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.onPostgres(webhookOrigins: [receiver.origin]) { server, address in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone("notes")
+                _ = try await anna.save([Write("first")], in: zone)
+                var subscription = Sealkit_V1_Subscription.database("all")
+                subscription.webhook = receiver.origin + "/anna"
+                try await anna.subscribe(subscription)
+                receiver.hold(true)
+                _ = try await anna.save([Write("second")], in: zone)
+                _ = try await receiver.delivery(1)
+                let save = try OpenWrite(address) { connection in
+                    try connection.execute("UPDATE notification_feed SET last = last + 1")
+                    try connection.execute(
+                        "UPDATE notification SET number = (SELECT f.last FROM notification_feed f WHERE f.owner = notification.owner)"
+                    )
+                    try WebhookRow.wake(where: "1 = 1", [], now: server.clock.now, in: connection)
+                }
+                receiver.hold(false)
+                try await Task.sleep(for: .milliseconds(400))
+                #expect(try await server.count("SELECT COUNT(*) AS n FROM webhook WHERE due > 0") == 1)
+                try save.end()
+                _ = try await receiver.delivery(2)
+                try await waitUntil("all is settled") {
+                    try await server.count("SELECT COUNT(*) AS n FROM webhook WHERE due > 0") == 0
+                }
+                #expect(receiver.count == 2)
+            }
+        }
+    }
+
+    // MARK: The sweep
+
+    /// It passes over what somebody counts by just then, and does not wait for that.
+    @Test func aLimitThatIsCountedByIsNotSweptAway() async throws {
+        try await RunningServer.onPostgres { server, address in
+            try await server.services.database.write(at: .everything) { connection in
+                for subject in [[UInt8]([1]), [2]] {
+                    try connection.execute(
+                        "INSERT INTO shared_limit (kind, subject, level, time, full_at) VALUES ('k', $1, 0, 0, 1)",
+                        [.blob(subject)])
+                }
+            }
+            let save = try OpenWrite(address) { connection in
+                try connection.execute(
+                    "UPDATE shared_limit SET level = 7, full_at = $2 WHERE subject = $1",
+                    [.blob([1]), .integer(.max)])
+            }
+            try await save.expect(goesOn: true) { try await server.services.jobs.run(.sweep) }
+            #expect(try await server.count("SELECT COUNT(*) AS n FROM shared_limit") == 1)
+            #expect(try await server.count("SELECT level AS n FROM shared_limit") == 7)
+        }
+    }
+
     // MARK: Public notifications
 
     /// The job tells of changes whose subscribers come in other orders than those of a zone that is saved to, some of

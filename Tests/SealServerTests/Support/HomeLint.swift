@@ -40,6 +40,7 @@ enum HomeLint {
         .alerts: ["alert": "its own", "alert_change": "its own", "alert_message": "its own"],
         .garbage: ["blob_garbage": "a row that its key protects"],
         .indexes: ["index_build": "its own, beside who has everything"],
+        .outbox: ["outgoing_message": "of who is gone, which the statement says too"],
         .publicNotifications: [
             "public_change": "its own, beside who has everything",
             "zone": "a public database's, which whoever changes it has everything for: whether anybody watches",
@@ -50,8 +51,14 @@ enum HomeLint {
         ],
         .sweep: [
             "session": "what has expired", "enrolment": "what has expired", "server_request": "what has expired",
+            "spent_challenge": "what has expired", "operation": "what is too old: nothing changes one",
             "management_event": "what is too old, or too much",
+            "shared_limit": "what has been full for long, but for what somebody holds",
+            "notification_feed": "feeds' rows, held in the order of their keys",
+            "notification": "what is too old, of feeds that are held",
+            "webhook": "of no subscription, with nothing to send, which the statement says too",
         ],
+        .webhooks: ["webhook": "settled under its feed's row, and postponed from one time to another"],
     ]
 
     private static let zones = Set(Tables.all.filter { $0.whose == .zone }.map(\.name))
