@@ -25,6 +25,7 @@ struct SubscriptionsController: Sendable {
     ) async throws -> Sealkit_V1_ModifySubscriptionsResponse {
         let modification = try ModifySubscriptions(message, call.path, webhooks: webhookTargets)
         let now = clock()
+        // It changes the rows of all zones that the user sees: they say what is watched.
         return try await transactions.write(as: call.session, at: .everything) { [schemas, quotas] connection in
             try modification.run(by: call.session, schemas, quotas, now: now, in: connection)
         }

@@ -44,6 +44,8 @@ struct RostersController: Sendable {
         let restore = try RosterRestore(message, container: path.container)
         let now = clock()
         let counted = CountedCall(rates)
+        // It may make the zone, end lives of it and of its shares, and bring back who had been in it: seldom, and after
+        // a loss.
         let response = try await transactions.write(as: session, at: .everything) {
             connection -> Sealkit_V1_RestoreRosterResponse in
             let counts = counts(counted.run(in: connection))
@@ -65,9 +67,9 @@ struct RostersController: Sendable {
         let append = try RosterAppend(message, container: path.container, hasher: addresses)
         let now = clock()
         let counted = CountedCall(rates)
-        let (response, news) = try await transactions.write(as: session, at: .everything) { connection in
+        let (response, news) = try await transactions.write(as: session, in: message.zone, path) { connection, home in
             try append.answer(
-                message, operation, by: session, path, rosters, counts(counted.run(in: connection)), now: now,
+                message, operation, by: session, path, rosters, counts(counted.run(in: connection)), at: home, now: now,
                 in: connection)
         }
         call.context.note.noteSharing(news)
@@ -88,10 +90,11 @@ struct RostersController: Sendable {
         _ message: Sealkit_V1_UpdateLinksRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_UpdateLinksResponse {
         let update = try ScopeLinks.Update(message)
-        try await transactions.write(as: call.session, at: .everything) { [rosters, quotas] connection in
+        try await transactions.write(as: call.session, in: message.zone, call.path) {
+            [rosters, quotas] connection, home in
             try ScopeLinks(
                 of: message.shareRecordName, in: message.zone, for: call.session, call.path, rosters, connection
-            ).store(update, quotas)
+            ).store(update, quotas, at: home)
         }
         return Sealkit_V1_UpdateLinksResponse()
     }

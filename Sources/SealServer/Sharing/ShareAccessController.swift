@@ -36,10 +36,10 @@ struct ShareAccessController: Sendable {
         try AccessAsking.check(message)
         let (now, session, rule) = (clock(), call.session, rates.limits.accessRequest)
         let counted = CountedCall(rates)
-        try await transactions.write(as: session, at: .everything) { [rosters, quotas] connection in
+        try await transactions.write(as: session, behind: message.routingID) { [rosters, quotas] connection, home in
             let counting = counted.run(in: connection)
             try AccessAsking(message.routingID, by: session, rosters, now: now, in: connection)
-                .ask(message, quotas, now: now)
+                .ask(message, quotas, at: home, now: now)
             // Last, as with epochs.
             try counting.count(.accessRequest, .account(session.accountID), rule: rule, now: now)
         }
@@ -62,10 +62,10 @@ struct ShareAccessController: Sendable {
         _ message: Sealkit_V1_UpdateShareAccessRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_UpdateShareAccessResponse {
         let denied = try AccessAnswering.denied(message)
-        try await transactions.write(as: call.session, at: .everything) { [rosters] connection in
+        try await transactions.write(as: call.session, in: message.zone, call.path) { [rosters] connection, home in
             try AccessAnswering(
                 message.shareRecordName, in: message.zone, by: call.session, call.path, rosters, connection
-            ).update(denied: denied, allows: message.hasAllowsRequests ? message.allowsRequests : nil)
+            ).update(denied: denied, allows: message.hasAllowsRequests ? message.allowsRequests : nil, at: home)
         }
         return Sealkit_V1_UpdateShareAccessResponse()
     }

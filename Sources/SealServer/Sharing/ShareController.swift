@@ -52,8 +52,9 @@ struct ShareController: Sendable {
     ) async throws -> Sealkit_V1_AcceptShareResponse {
         let acceptance = try ShareAcceptance(message)
         let now = clock()
-        let (response, news) = try await transactions.write(as: call.session, at: .everything) { connection in
-            try acceptance.run(by: call.session, rosters, tokenVerifier, quotas, now: now, in: connection)
+        let (response, news) = try await transactions.write(as: call.session, behind: message.routingID) {
+            connection, home in
+            try acceptance.run(by: call.session, rosters, tokenVerifier, quotas, at: home, now: now, in: connection)
         }
         if let news { call.context.note.noteSharing(news) }
         return response

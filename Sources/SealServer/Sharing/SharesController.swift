@@ -28,9 +28,11 @@ struct SharesController: Sendable {
         let (session, path) = (call.session, call.path)
         let limit = RequestItems.limit(message.resultsLimit)
         // It forgets what is settled.
-        let answer = try await transactions.write(as: session, at: .everything) { connection -> [UInt8] in
+        let answer = try await transactions.write(as: session, in: message.zone, path) {
+            connection, home -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            try home?.check(zone)
             guard zone.shares > 0 else { return [] }
             return try UnsettledRecords.answer(in: zone, limit: limit, connection)
         }

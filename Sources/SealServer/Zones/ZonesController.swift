@@ -23,6 +23,7 @@ struct ZonesController: Sendable {
     ) async throws -> Sealkit_V1_ModifyZonesResponse {
         let modification = try ModifyZones(message, call.path)
         let now = clock()
+        // Several zones may begin and end by it, with all their shares.
         let response = try await transactions.write(as: call.session, at: .everything) { [rosters, quotas] connection in
             try modification.run(by: call.session, rosters, quotas, now: now, in: connection)
         }
@@ -49,6 +50,7 @@ struct ZonesController: Sendable {
             return (zones: waiting, answer: answer)
         }
         if let answer = waiting.answer { return answer }
+        // The views that it moves are of many zones.
         return try await transactions.write(as: call.session, at: .everything) { [feedNames] connection in
             try ZonesAnswers(for: call.session, call.path, in: connection)
                 .changes(message, feedNames, showing: waiting.zones)

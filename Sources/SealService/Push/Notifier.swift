@@ -55,11 +55,13 @@ package struct Notifier {
     /// - Parameter shares: those that it concerns beside the zone's own scope.
     package func zoneChanged(shares: Set<Int64>, comesOrGoes: Bool) throws {
         // Who watches may have changed with the zone: the row does not count here.
+        try holdFeeds()
         try tellChanges(types: comesOrGoes ? nil : [], shares: shares, mayHaveWebhooks: true)
     }
 
     /// After somebody asked for access: for those who answer, and for subscriptions to no record type.
     package func accessRequested(of users: [UserID]) throws {
+        try holdFeeds()
         let names = users.indices.map { "$\($0 + 4)" }.joined(separator: ", ")
         try tell(
             """

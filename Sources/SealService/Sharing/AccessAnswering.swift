@@ -46,9 +46,12 @@ package struct AccessAnswering {
         }
     }
 
-    /// - Parameter allows: whether requests are taken from now on; nil leaves that as it is.
+    /// - Parameters:
+    ///   - allows: whether requests are taken from now on; nil leaves that as it is.
+    ///   - home: where it is at home; nil: it has everything.
     /// - Throws: `unknownItem` for a zone that is not shared.
-    package func update(denied: [UserID], allows: Bool?) throws {
+    package func update(denied: [UserID], allows: Bool?, at home: ZoneHome?) throws {
+        try home?.check(scope.zone)
         guard roster.isShared else {
             throw ServerError(.unknownItem, "The zone is not shared.", remedy: "Save its share first.")
         }

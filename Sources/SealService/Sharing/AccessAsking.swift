@@ -69,8 +69,12 @@ package struct AccessAsking {
     }
 
     /// Keeps the request, and tells whoever may answer it.
-    package func ask(_ message: Sealkit_V1_RequestShareAccessRequest, _ quotas: Quotas, now: Int64) throws {
+    /// - Parameter home: where it is at home; nil: it has everything.
+    package func ask(
+        _ message: Sealkit_V1_RequestShareAccessRequest, _ quotas: Quotas, at home: ZoneHome?, now: Int64
+    ) throws {
         let zone = scope.zone
+        try home?.check(zone)
         let bill = try StorageUsage.Bill(zone, caller: caller, in: connection)
         let isNew = try StorageUsage.within(quotas, of: bill, connection) {
             try AccessRequests.add(message, by: caller, scope: scope, now: now, in: connection)

@@ -43,6 +43,11 @@ package struct NextEntry: Sendable {
     /// Whether a life of the scope is over: ended, or given up for the one that begins.
     var ends: Bool { before?.isClosed == false && (after.isClosed || begins) }
 
+    /// Who becomes a member, or is none any more.
+    var comingAndGoing: Set<UserID> {
+        Set(after.members.keys).symmetricDifference(before?.members.keys.map { $0 } ?? [])
+    }
+
     /// Whether somebody is no member any more.
     var hides: Bool { before?.members.keys.contains { after.members[$0] == nil } ?? false }
 

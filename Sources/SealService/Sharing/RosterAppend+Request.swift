@@ -9,10 +9,11 @@ extension RosterAppend {
     ///   - message: that the entry came in.
     ///   - operation: the request's.
     ///   - counts: what it may take.
+    ///   - home: where it is at home; nil: it has everything.
     /// - Returns: the answer, and what was done; nothing for one that is repeated.
     package func answer(
         _ message: Sealkit_V1_AppendRosterRequest, _ operation: RepeatableOperation, by session: Session,
-        _ path: DatabasePath, _ rosters: RosterCache, _ counts: RosterCounts, now: Int64,
+        _ path: DatabasePath, _ rosters: RosterCache, _ counts: RosterCounts, at home: ZoneHome?, now: Int64,
         in connection: any SQLConnection
     ) throws -> (response: Sealkit_V1_AppendRosterResponse, news: SharingNews) {
         let caller = try Caller(session, container: path.container, in: connection)
@@ -21,6 +22,7 @@ extension RosterAppend {
             return (try Sealkit_V1_AppendRosterResponse(serializedBytes: answer), news)
         }
         let scope = try Shares.scope(message.shareRecordName, in: message.zone, to: caller, path, in: connection)
+        try home?.check(scope.zone)
         let stored = try run(
             on: scope, by: caller, rosters: rosters, quotas: counts.quotas, now: now, in: connection)
         try RosterRoom.count(1, endingAt: stored, counts, now: now)

@@ -20,6 +20,7 @@ package struct Rosters {
 
     /// - Returns: the scope as it is now; its zone's position is the entry's.
     package mutating func append(_ next: NextEntry, to scope: ScopeRow) throws -> ScopeRow {
+        try DatabaseFeed.hold(scope.zone, and: next.comingAndGoing, in: connection)
         let stored = try log(next, scope)
         try show(stored, next)
         // Between the two, so that those who gain the scope and those who lose it all hear of it.

@@ -55,5 +55,9 @@ package struct ScopeLinks {
     }
 
     /// Previews that are sealed anew, and the share-wide secret for administrators who lack it.
-    package func store(_ update: Update, _ quotas: Quotas) throws { try update.store(self, quotas) }
+    /// - Parameter home: where it is at home; nil: it has everything.
+    package func store(_ update: Update, _ quotas: Quotas, at home: ZoneHome?) throws {
+        try home?.check(scope.zone)
+        try update.store(self, quotas)
+    }
 }

@@ -20,16 +20,18 @@ package struct ShareAcceptance: Sendable {
 
     /// - Throws: `unknownItem`, `participantMayNeedVerification`, `permissionFailure`; `invalidArguments` for a
     ///   participant; what the rules and the quotas refuse.
+    /// - Parameter home: where it is at home; nil: it has everything.
     /// - Returns: the answer, and what was done; nil for one that is repeated.
     package func run(
-        by session: Session, _ rosters: RosterCache, _ verifier: TokenVerifier, _ quotas: Quotas, now: Int64,
-        in connection: any SQLConnection
+        by session: Session, _ rosters: RosterCache, _ verifier: TokenVerifier, _ quotas: Quotas, at home: ZoneHome?,
+        now: Int64, in connection: any SQLConnection
     ) throws -> (response: Sealkit_V1_AcceptShareResponse, news: SharingNews?) {
         if let answer = try operation.answer(of: session.accountID, in: connection) {
             return (try Sealkit_V1_AcceptShareResponse(serializedBytes: answer), nil)
         }
         guard let link = try StoredLinks.find(message.routingID, in: connection) else { throw Seat.unknown }
         let (scope, container) = (link.scope, link.scope.zone.container)
+        try home?.check(scope.zone)
         let caller = try Caller(session, container: container, in: connection)
         let before = try rosters.roster(of: scope, in: connection)
         let seat = try Seat.find(

@@ -56,8 +56,10 @@ package struct PartedUpload: Sendable {
         guard layout.blobBytes <= maximumAssetSize else { throw AssetPlace.tooLarge(most: maximumAssetSize) }
         var generator = SystemRandomNumberGenerator()
         let (stored, now) = (BlobID(random: &generator), clock())
-        let (row, needsFile, answer) = try await transactions.write(as: session, at: .everything) { connection in
+        let (row, needsFile, answer) = try await transactions.write(as: session, in: place.zone, place.path) {
+            connection, home in
             let (uploads, caller) = try uploads(place, session, begins: true, connection)
+            try home?.check(uploads.zone)
             let (row, needsFile) = try uploads.begin(
                 layout, stored: stored, by: caller, limits: limits, quotas: quotas, now: now)
             return (row, needsFile, try uploads.wire(row))
@@ -287,8 +289,10 @@ package struct PartedUpload: Sendable {
 
     /// Whatever was abandoned before, or never began, is as good as abandoned.
     package func abandon(_ place: AssetPlace, by session: Session) async throws {
-        let stored = try await transactions.write(as: session, at: .everything) { connection -> BlobID? in
+        let stored = try await transactions.write(as: session, in: place.zone, place.path) {
+            connection, home -> BlobID? in
             let (uploads, caller) = try uploads(place, session, connection)
+            try home?.check(uploads.zone)
             guard let row = try uploads.find(of: caller) else { return nil }
             // Whatever its file is called by now: somebody may be finishing it.
             try Blobs.discard(place.id, stored: row.stored, in: uploads.zone, connection)

@@ -40,9 +40,10 @@ package struct WholeUpload: Sendable {
         let layout = try UploadLayout(blobBytes: length, isSealed: place.path.database != .public)
         var generator = SystemRandomNumberGenerator()
         let stored = BlobID(random: &generator)
-        let (caller, home) = try await transactions.write(as: session, at: .everything) {
-            [rosters, limits, quotas] connection -> (Caller, UploadHome) in
+        let (caller, home) = try await transactions.write(as: session, in: place.zone, place.path) {
+            [rosters, limits, quotas] connection, beginning -> (Caller, UploadHome) in
             let (caller, zone) = try place.writable(by: session, opens: true, rosters, connection)
+            try beginning?.check(zone)
             try Blobs.begin(
                 place.id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: limits,
                 quotas: quotas, now: now, connection)

@@ -34,6 +34,24 @@ package enum DatabaseFeed {
         try FeedPlaces.move(ofOwner: zone, in: connection)
     }
 
+    /// The feeds that an entry of a roster in the zone moves, in one order, before the first of them is moved: those of
+    /// all who see the zone, unless they are too many to be moved at once, and of these users. Other zones' writes move
+    /// the same ones.
+    static func hold(_ zone: ZoneRow, and users: Set<UserID>, in connection: any SQLConnection) throws {
+        let names = users.indices.enumerated().map { "$\($0.offset + 6)" }.joined(separator: ", ")
+        let also =
+            users.isEmpty
+            ? "" : " OR viewer IN (SELECT id FROM identity WHERE container = $5 AND user_name IN (\(names)))"
+        try connection.hold(
+            """
+            SELECT position FROM database_feed WHERE environment = $3 AND (viewer IN (
+                SELECT viewer FROM zone_view WHERE owner = $1 AND zone = $2 AND gone = 0 LIMIT $4)\(also))
+            ORDER BY viewer, environment, shared
+            """,
+            zone.key + [.integer(Int64(zone.environment.rawValue)), .integer(Int64(ZoneTouch.mostAtOnce + 1))]
+                + (users.isEmpty ? [] : [.text(zone.container)] + users.sorted().map { .text($0.recordName) }))
+    }
+
     /// Leaves participants of other shares out. They are not to learn that anything happened.
     /// - Parameter view: a row of `zone_view`, under the name that it has in the statement.
     static func concerned(_ view: String, _ zone: ZoneRow, _ shares: Set<Int64>) -> String {
