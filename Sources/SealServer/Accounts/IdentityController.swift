@@ -25,6 +25,7 @@ struct IdentityController: Sendable {
         let chain = try Identities.chain(message.chain, container: container)
         let binding = [UInt8](message.loginBinding)
         let quotas = self.quotas
+        // Everybody finds a user by it, in whatever zone they meet.
         try await transactions.write(as: session, at: .everything) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             let isNew = try Identities.register(chain, account: session.accountID, container: container, in: connection)

@@ -37,7 +37,7 @@ struct KeyRotationController: Sendable {
                 rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
         }
         let token = randomBytes(32)
-        let (answer, account) = try await claim.write(transactions) { connection in
+        let (answer, account) = try await claim.write(transactions, at: .everything) { connection in
             let account = try rotation.run(now: now, in: connection)
             return (try rotation.login.begin(account, token: token, now: now, in: connection), account.id)
         }

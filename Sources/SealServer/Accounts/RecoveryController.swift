@@ -37,6 +37,7 @@ struct RecoveryController: Sendable {
         let now = clock()
         let client = call.context.client
         try await rates.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
+        // Its id may be that of another account's.
         try await transactions.write(as: session, at: .everything) {
             try bundle.save(account: session.accountID, now: now, in: $0)
         }
@@ -49,7 +50,7 @@ struct RecoveryController: Sendable {
     ) async throws -> Sealkit_V1_AccountResponse {
         let session = call.session
         let kind = try RecoveryBundle.Kind(message.kind)
-        try await transactions.write(as: session, at: .everything) {
+        try await transactions.write(asAccountOf: session) {
             try RecoveryBundle.delete(kind, of: session.accountID, in: $0)
         }
         return Sealkit_V1_AccountResponse()

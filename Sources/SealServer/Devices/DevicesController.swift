@@ -35,7 +35,7 @@ struct DevicesController: Sendable {
         let device = try DeviceStatement(
             id: message.id, name: message.name, added: message.added, signature: message.signature)
         let now = clock()
-        return try await transactions.write(as: session, at: .everything) { connection in
+        return try await transactions.write(asAccountOf: session) { connection in
             try Accounts.rename(device, of: session.accountID, now: now, in: connection)
         }
     }
@@ -46,7 +46,7 @@ struct DevicesController: Sendable {
         let session = call.session
         let id = try DeviceStatement.id(message.id)
         let now = clock()
-        let answer = try await transactions.write(as: session, at: .everything) { connection in
+        let answer = try await transactions.write(asAccountOf: session) { connection in
             let revision = try Devices.revoke(id, account: session.accountID, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }

@@ -13,13 +13,18 @@ package struct ClaimedChallenge: Sendable {
 
     private struct UsedBefore: Error {}
 
+    /// Of what does no more than use it up.
+    var home: Home { LoginChallenges.home(of: challenge) }
+
     /// Where `body` throws, nothing stays but that the challenge is used up.
+    /// - Parameter place: where `body` is at home.
     /// - Throws: `notAuthenticated` where another server has taken it; what `body` throws.
     package func write<T: Sendable>(
-        _ transactions: Transactions, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        _ transactions: Transactions, at place: Home, beside others: Set<Home> = [],
+        _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         do {
-            return try await transactions.write(at: .everything) { connection in
+            return try await transactions.write(at: place, beside: others) { connection in
                 try LoginChallenges.sweep(now: now, in: connection)
                 guard try LoginChallenges.spend(challenge, now: now, in: connection) else { throw UsedBefore() }
                 return try body(connection)
@@ -46,7 +51,7 @@ package struct ClaimedChallenge: Sendable {
     /// Else another server would take it again: for the account, for instance, that is not there yet. Where it cannot
     /// be noted, what was refused stays so.
     private func spend(_ transactions: Transactions) async {
-        _ = try? await transactions.write(at: LoginChallenges.home(of: challenge)) {
+        _ = try? await transactions.write(at: home) {
             try LoginChallenges.spend(challenge, now: now, in: $0)
         }
     }

@@ -44,16 +44,20 @@ package struct LogIn: Sendable {
         let claim = try await login.verify(terms)
         let now = terms.clock()
         let token = randomBytes(32)
+        // Whoever has none yet changes nothing but that the challenge is used up.
+        let known = try await transactions.read { try Accounts.find(loginKey: login.loginKey, in: $0)?.id }
+        let (home, bills): (Home, Set<Home>) = known.map { (.account($0), [.bill($0)]) } ?? (claim.home, [])
         do {
-            let message = try await claim.write(transactions) { connection in
-                try login.begin(try Self.account(of: login, in: connection), token: token, now: now, in: connection)
+            let message = try await claim.write(transactions, at: home, beside: bills) { connection in
+                let account = try Self.account(known, of: login, in: connection)
+                return try login.begin(account, token: token, now: now, in: connection)
             }
             return Answer(message: message, provisionalOf: nil)
         } catch StorageError.full where terms.challenges.isOwn(login.proof.challenge) {
             // Which of the others' were used nobody could note.
             let sessions = self.sessions
             let answer = try await transactions.read { connection -> Answer? in
-                let account = try Self.account(of: login, in: connection)
+                let account = try Self.account(known, of: login, in: connection)
                 let message = try login.beginProvisionally(
                     account, token: token, now: now, sessions: sessions, in: connection)
                 return message.map { Answer(message: $0, provisionalOf: account.id) }
@@ -69,9 +73,13 @@ package struct LogIn: Sendable {
         package let provisionalOf: Int64?
     }
 
-    /// Only who holds the key learns that it has no account.
-    private static func account(of login: Login, in connection: any SQLConnection) throws -> Accounts.Row {
-        if let account = try Accounts.find(loginKey: login.loginKey, in: connection) { return account }
+    /// Only who holds the key learns that it has no account. One that it has been given just now came after this login.
+    private static func account(
+        _ known: Int64?, of login: Login, in connection: any SQLConnection
+    ) throws -> Accounts.Row {
+        if let account = try Accounts.find(loginKey: login.loginKey, in: connection), account.id == known {
+            return account
+        }
         if try KeyRotation.isReplaced(login.loginKey, in: connection) { throw KeyRotation.replaced }
         throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
     }

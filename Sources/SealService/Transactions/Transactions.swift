@@ -35,6 +35,15 @@ package final class Transactions: Sendable {
         }
     }
 
+    /// The same, of what is the account's alone.
+    @discardableResult
+    package func write<T: Sendable>(
+        asAccountOf session: Session, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        let account = session.accountID
+        return try await write(as: session, at: .account(account), beside: [.bill(account)], body)
+    }
+
     /// A transaction that may need what takes long to make, such as rosters that are replayed. Then it is taken back,
     /// and begun again once that has been made beside the writer: `body` may run more than once.
     @discardableResult

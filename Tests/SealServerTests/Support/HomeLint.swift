@@ -28,7 +28,10 @@ enum HomeLint {
     ]
 
     /// The same beside an account's.
-    static let besideAccounts = ["storage_usage": "a counter in place, by triggers"]
+    static let besideAccounts = [
+        "storage_usage": "a counter in place, by triggers",
+        "spent_challenge": "a row that its key protects, and what has expired",
+    ]
 
     /// What a write at home in one row may change.
     static let entries: [String: String] = [

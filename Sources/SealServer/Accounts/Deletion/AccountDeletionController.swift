@@ -22,7 +22,7 @@ struct AccountDeletionController: Sendable {
         try proof.check(loginTerms)
         let claim = try await proof.claimChallenge(loginTerms)
         let now = loginTerms.clock()
-        let closed = try await claim.write(transactions) {
+        let closed = try await claim.write(transactions, at: .everything) {
             try AccountDeletion.close(proof.loginKey, now: now, in: $0)
         }
         for account in closed { sessions.forget(account: account) }
