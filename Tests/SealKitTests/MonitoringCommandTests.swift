@@ -150,14 +150,16 @@ import Testing
         #expect(tested.status == 0, "\(tested.errors)")
         #expect(tested.output.contains("it would fire\n  me@example.org: taken"), "\(tested.output)")
         #expect(try await run(["alerts", "remove", "disk"], server).status == 0)
-        for (words, status, text) in [
-            (["alerts", "remove", "disk"], Int32(66), "unknownItem"), (["alerts", "test", "disk"], 66, "unknownItem"),
-            (disk.dropLast(2) + [], 64, "--mail"), (disk + ["--above", "3"], 64, "--above"),
-            (disk.dropLast(2) + ["--mail", "nobody"], 65, "name@example.org"),
-            (disk.dropLast(2) + ["--webhook", "https://hooks.example.org/"], 65, "--webhook-allow"),
+        let untold = Array(disk.dropLast(2))
+        let refused: [(words: [String], status: Int32, text: String)] = [
+            (["alerts", "remove", "disk"], 66, "unknownItem"), (["alerts", "test", "disk"], 66, "unknownItem"),
+            (untold, 64, "--mail"), (disk + ["--above", "3"], 64, "--above"),
+            (untold + ["--mail", "nobody"], 65, "name@example.org"),
+            (untold + ["--webhook", "https://hooks.example.org/"], 65, "--webhook-allow"),
             (disk + ["--code", "x"], 65, "filters"), (disk + ["--minutes", "0"], 64, "--minutes"),
             (disk + ["--minutes", "181"], 65, "180"), (["alerts", "history", "--limit", "0"], 64, "--limit"),
-        ] {
+        ]
+        for (words, status, text) in refused {
             let said = try await run(words, server)
             #expect(said.status == status, "\(words): \(said.output)\(said.errors)")
             #expect(said.errors.contains(text), "\(words): \(said.errors)")

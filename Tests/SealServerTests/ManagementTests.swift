@@ -46,7 +46,7 @@ import Testing
         }
         let first = try String(contentsOfFile: file, encoding: .utf8)
         #expect(first.hasPrefix("sealkit-management-"))
-        #expect(first.utf8.count == 19 + 43 + 1)
+        #expect(first.utf8.count == "sealkit-management-".utf8.count + 44)
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         try await RunningServer.with(folder: folder) { server in

@@ -119,18 +119,18 @@ import Testing
     /// One field twice, lengths in more bytes than they need, messages in two parts: SwiftProtobuf's rules hold.
     @Test func whatIsWrittenOtherwiseIsReadAsSwiftProtobufReadsIt() throws {
         let element = try Sealkit_V1_Record.with { $0.fields = [Self.field("a", 3)] }.serializedData()
-        let records = [
-            Data([0x0A, 1, 0x61, 0x0A, 1, 0x62]), Data([0x3A, 1, 1, 0x3A, 0]), Data([0x0A, 0x81, 0, 0x61]),
-            Data([0x50, 0]), Data([0x50, 2]), Data([0x50, 1, 0x50, 0]), Data([0x08, 1]), Data([0xFA, 7, 1, 0]),
-            element + element, Data([0x32, 8, 0x1A, 3, 0x12, 1, 7, 0x0A, 1, 0x61]),
-            Data([0x32, 12, 0x0A, 1, 0x61, 0x1A, 2, 0x08, 3, 0x1A, 3, 0x12, 1, 7]),
-            Data([0x32, 11, 0x0A, 1, 0x61, 0x1A, 6, 0x08, 0x83, 0, 0x12, 1, 7]), Data([0x32, 0]),
-            Data([0x32, 12, 0x0A, 1, 0x61, 0x1A, 5, 0x08, 3, 0x12, 1, 7, 0x2A, 0]),
+        let records: [[UInt8]] = [
+            [0x0A, 1, 0x61, 0x0A, 1, 0x62], [0x3A, 1, 1, 0x3A, 0], [0x0A, 0x81, 0, 0x61],
+            [0x50, 0], [0x50, 2], [0x50, 1, 0x50, 0], [0x08, 1], [0xFA, 7, 1, 0],
+            Array(element) + Array(element), [0x32, 8, 0x1A, 3, 0x12, 1, 7, 0x0A, 1, 0x61],
+            [0x32, 12, 0x0A, 1, 0x61, 0x1A, 2, 0x08, 3, 0x1A, 3, 0x12, 1, 7],
+            [0x32, 11, 0x0A, 1, 0x61, 0x1A, 6, 0x08, 0x83, 0, 0x12, 1, 7], [0x32, 0],
+            [0x32, 12, 0x0A, 1, 0x61, 0x1A, 5, 0x08, 3, 0x12, 1, 7, 0x2A, 0],
         ]
         for record in records {
             for twice in [false, true] {
-                let bytes =
-                    Data([0x22, UInt8(record.count)]) + record + Data(twice ? [0x12, 2, 0x0A, 0, 0x12, 0] : [])
+                let zones: [UInt8] = twice ? [0x12, 2, 0x0A, 0, 0x12, 0] : []
+                let bytes = Data([0x22, UInt8(record.count)] + record + zones)
                 let decoded = try? Sealkit_V1_ModifyRecordsRequest(measured: bytes)
                 let read = try? SaveMessage(protobuf: bytes)
                 #expect(read?.whole == decoded?.sent, "\(record.map { String($0, radix: 16) })")

@@ -298,7 +298,8 @@ import Testing
         #expect(failure == nil)
         let seen = commits.withLock { $0 }
         #expect(seen.first == [7, 100])
-        #expect(seen.flatMap(\.self).sorted() == [7] + Array(100..<164))
+        let all: [Int64] = [7] + Array(100..<164)
+        #expect(seen.flatMap(\.self).sorted() == all)
         // Alone, the account has several in one commit, for some milliseconds.
         #expect(seen.count < 20, "\(seen)")
         #expect(seen.map(\.count).max() == 4, "\(seen)")

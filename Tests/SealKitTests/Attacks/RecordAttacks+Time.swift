@@ -127,14 +127,16 @@ extension RecordAttacks {
         try await save(bob, world.joined, zeros)
         let blobs = network.uploads.map(\.bytes) + bobs.uploads.map(\.bytes)
         #expect(blobs.count == 4)
-        #expect(Set(blobs.map(\.count)).count == 1)
-        #expect(Set(blobs.map { $0.prefix(64) }).count == 4)
+        let (blobSizes, starts) = (Set(blobs.map(\.count)), Set(blobs.map { $0.prefix(64) }))
+        #expect(blobSizes.count == 1)
+        #expect(starts.count == 4)
         let bodies = try (network.sent(to: "records/modify").dropFirst() + bobs.sent(to: "records/modify")).map {
             try Sealkit_V1_ModifyRecordsRequest(serializedBytes: $0).records[0].fields[0].encrypted.sealed
         }
         #expect(bodies.count == 4)
         #expect(Set(bodies).count == 4)
-        #expect(Set(bodies.map(\.count)).count == 1)
+        let bodySizes = Set(bodies.map(\.count))
+        #expect(bodySizes.count == 1)
         AttackOutcome.held("300 lengths show as \(sizes.count) sizes; equal contents share no byte")
     }
 }

@@ -139,13 +139,9 @@ import Testing
                             route.method, route.filled(), type: RefusalClient.protobuf, bytes: bytes)
                         RefusalClient.check(answer, 400, .invalidArguments, "\(bytes.prefix(20)) at \(route.path)")
                     }
-                    for bytes in [
-                        Array(json.dropLast()), [], Array("{".utf8), Array(#"{"canary":1}"#.utf8), Array("[]".utf8),
-                        Array("1".utf8),
-                        Array(#""canary""#.utf8), Array("null".utf8), json + json, [0x7b, 0xff, 0xfe, 0x7d],
-                        Array(nested.utf8),
-                        Array(arrays.utf8),
-                    ] {
+                    let words = ["{", #"{"canary":1}"#, "[]", "1", #""canary""#, "null", nested, arrays]
+                    let cut: [[UInt8]] = [Array(json.dropLast()), [], json + json, [0x7b, 0xff, 0xfe, 0x7d]]
+                    for bytes in cut + words.map({ Array($0.utf8) }) {
                         let answer = try await client.permitted(route).send(
                             route.method, route.filled(), type: RefusalClient.json, bytes: bytes)
                         RefusalClient.check(
