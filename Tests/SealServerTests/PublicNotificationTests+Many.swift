@@ -100,7 +100,7 @@ extension PublicNotificationTests {
                     var steps: [String] = []
                     while let row = try PublicChangeRow.next([:], after: nil, in: quiet) {
                         let telling = PublicTelling(change: row, schemas: services.schemas, connection: quiet)
-                        let found = try telling.find(atMost: PublicNotifier.subscriptionsAtOnce, bill: nil)
+                        let found = try telling.find(atMost: PublicNotifier.subscriptionsAtOnce, bills: [])
                         try found.write(in: quiet)
                         steps.append("\(row.told.id) \(found.used)")
                     }

@@ -259,7 +259,8 @@ final class WebhookSender: Sendable {
     /// once and went, its webhook goes too.
     private func settle(_ webhook: WebhookRow, delivered: Int64, _ turn: JobTurn) async throws {
         let now = clock()
-        try await turn.note(at: turn.home) { connection in
+        // Each is a transaction of its own, which holds no other feed while it waits for this one's.
+        try await turn.note(at: .entry(Array("webhook of \(webhook.owner)".utf8))) { connection in
             // Whoever adds to it has the feed first, and looks at the webhook last: it is seen here, or finds this one
             // settled and wakes it.
             try NotificationFeed.hold([webhook.owner], in: connection)

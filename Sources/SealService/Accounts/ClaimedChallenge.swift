@@ -39,10 +39,10 @@ package struct ClaimedChallenge: Sendable {
 
     /// Runs what may refuse the client before that transaction.
     /// - Throws: what `body` throws; the challenge is used up then.
-    package func checking(
-        _ transactions: Transactions, _ body: () async throws -> Void
-    ) async throws {
-        do { try await body() } catch {
+    package func checking<T>(
+        _ transactions: Transactions, _ body: () async throws -> T
+    ) async throws -> T {
+        do { return try await body() } catch {
             await spend(transactions)
             throw error
         }

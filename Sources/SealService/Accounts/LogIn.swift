@@ -45,7 +45,9 @@ package struct LogIn: Sendable {
         let now = terms.clock()
         let token = randomBytes(32)
         // Whoever has none yet changes nothing but that the challenge is used up.
-        let known = try await transactions.read { try Accounts.find(loginKey: login.loginKey, in: $0)?.id }
+        let known = try await claim.checking(transactions) {
+            try await transactions.read { try Accounts.find(loginKey: login.loginKey, in: $0)?.id }
+        }
         let (home, bills): (Home, Set<Home>) = known.map { (.account($0), [.bill($0)]) } ?? (claim.home, [])
         do {
             let message = try await claim.write(transactions, at: home, beside: bills) { connection in

@@ -90,7 +90,7 @@ package final class LoginChallenges: Sendable {
     @discardableResult
     package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
         try connection.dropSome(of: "spent_challenge", key: "challenge", where: "expires <= $1", [.integer(now)])
-            == droppedAtOnce
+            >= droppedAtOnce
     }
 
     /// Uses the challenge up as far as this process knows; false when it was used before.

@@ -66,10 +66,8 @@ package struct Sweep: Sendable {
         while true {
             let old = try await turn.read { try RepeatableOperation.old(now: now, in: $0) }
             if old.isEmpty { break }
-            for (account, numbers) in old {
-                try await turn.step(at: turn.home, beside: [.bill(account)]) {
-                    try RepeatableOperation.drop(numbers, in: $0)
-                }
+            try await turn.step(at: turn.home, beside: Set(old.keys.map(Home.bill))) { connection in
+                for numbers in old.values { try RepeatableOperation.drop(numbers, in: connection) }
             }
         }
     }

@@ -61,7 +61,7 @@ package struct SharedLimits: Sendable {
     package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
         try connection.dropSome(
             of: "shared_limit", key: "kind, subject", where: "full_at <= $1", [.integer(now - clockTolerance)])
-            == droppedAtOnce
+            >= droppedAtOnce
     }
 
     private func hash(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) -> [UInt8] {

@@ -76,7 +76,7 @@ struct OutgoingMessages: Sendable {
     func areLeftOver(in connection: any SQLConnection) throws -> Bool { try !gone(in: connection).isEmpty }
 
     /// In one step.
-    private static let takenAtOnce: Int64 = 100
+    private static let takenAtOnce = 100
 
     /// What nobody sends any more becomes this process's, some at a time. What cannot be opened, has expired, or lives
     /// longer than any message does (a clock was set back since) goes.
@@ -90,17 +90,17 @@ struct OutgoingMessages: Sendable {
         let dropped = try connection.dropSome(
             of: "outgoing_message", key: "id", where: "(expires <= $1 OR expires > $2)", bounds)
         var messages: [WaitingMessage] = []
-        var isAll = dropped < droppedAtOnce
-        for sender in try gone(in: connection).sorted() {
-            let (found, count) = try takeOver(of: sender, expiringIn: bounds, in: connection)
+        var room = Self.takenAtOnce
+        for sender in try gone(in: connection).sorted() where room > 0 {
+            let (found, count) = try takeOver(of: sender, atMost: room, expiringIn: bounds, in: connection)
             messages += found
-            isAll = isAll && count < Self.takenAtOnce
+            room -= count
         }
-        return (messages, isAll)
+        return (messages, dropped < droppedAtOnce && room > 0)
     }
 
     private func takeOver(
-        of gone: Int64, expiringIn bounds: [SQLValue], in connection: any SQLConnection
+        of gone: Int64, atMost limit: Int, expiringIn bounds: [SQLValue], in connection: any SQLConnection
     ) throws -> (messages: [WaitingMessage], count: Int) {
         let others = Address.Kind.allCases.filter { !kinds.contains($0) }
         let notOurs = others.indices.map { "$\($0 + 5)" }.joined(separator: ", ")
@@ -110,7 +110,7 @@ struct OutgoingMessages: Sendable {
             WHERE sender = $3 AND expires > $1 AND expires <= $2\(others.isEmpty ? "" : " AND kind NOT IN (\(notOurs))")
             ORDER BY expires LIMIT $4
             """,
-            bounds + [.integer(gone), .integer(Self.takenAtOnce)] + others.map { .text($0.rawValue) }
+            bounds + [.integer(gone), .integer(Int64(limit))] + others.map { .text($0.rawValue) }
         ) { row in
             let (id, kind, expires) = (try ID16(row.bytes("id")), try row.text("kind"), try row.int64("expires"))
             let message = try? CodeMessage(

@@ -84,5 +84,6 @@ package struct RepeatableOperation: Sendable {
         for number in numbers { try connection.execute("DELETE FROM operation WHERE number = $1", [.integer(number)]) }
     }
 
-    private static let sweptAtOnce: Int64 = 1_000
+    /// One step has the bills of all of them beside it.
+    private static let sweptAtOnce: Int64 = 200
 }

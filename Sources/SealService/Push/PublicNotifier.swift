@@ -20,19 +20,23 @@ package struct PublicNotifier: Sendable {
     static let subscriptionsAtOnce = 256
 
     package func run(_ turn: JobTurn) async throws {
-        // A subscription that fires once frees room on its account's bill: that is beside the step, and with it alone.
-        var bill: Int64?
+        // A subscription that fires once frees room on its account's bill, which the step that ends it has beside it.
+        var bills: Set<Int64> = []
         while true {
             let words = try await turn.read { try PublicChangeRow.words(atMost: Self.subscriptionsAtOnce, in: $0) }
             guard !words.isEmpty else { return }
-            let beside = Set([bill].compactMap { $0 }.map(Home.bill))
-            bill = try await turn.step(at: turn.home, beside: beside) { [bill] in try step(words, bill, in: $0) }
+            bills = try await turn.step(at: turn.home, beside: Set(bills.map(Home.bill))) { [bills] in
+                try step(words, bills, in: $0)
+            }
         }
     }
 
     /// One transaction's worth, of changes whose words were read.
-    /// - Returns: whose bill the next one needs.
-    func step(_ words: PublicChangeRow.Words, _ bill: Int64?, in connection: any SQLConnection) throws -> Int64? {
+    /// - Parameter bills: whose it has to itself.
+    /// - Returns: whose the next one needs.
+    func step(
+        _ words: PublicChangeRow.Words, _ bills: Set<Int64>, in connection: any SQLConnection
+    ) throws -> Set<Int64> {
         var room = Self.subscriptionsAtOnce
         var all: [PublicTelling.Found] = []
         while room > 0,
@@ -40,15 +44,15 @@ package struct PublicNotifier: Sendable {
             words[change.position] != nil
         {
             let telling = PublicTelling(change: change, schemas: schemas, connection: connection)
-            let found = try telling.find(atMost: room, bill: bill)
+            let found = try telling.find(atMost: room, bills: bills)
             all.append(found)
             // What concerns nobody is work, too.
             room -= max(1, found.used)
             // What has ended is not there for the next change.
-            guard found.ended.isEmpty, found.missingBill == nil else { break }
+            guard found.ended.isEmpty, found.missingBills.isEmpty else { break }
         }
         try write(all, in: connection)
-        return all.last?.missingBill
+        return all.last?.missingBills ?? []
     }
 
     /// Feeds first, then webhooks, and of each all of them in their order: as saves do, which run beside this.

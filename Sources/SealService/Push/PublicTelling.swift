@@ -31,8 +31,8 @@ struct PublicTelling {
         var ended: [Subscriber] = []
         /// Whose webhooks may have something to send.
         var hooked: Set<Int64> = []
-        /// Whose bill is to be at hand for the next one to be told.
-        var missingBill: Int64?
+        /// Whose bills are to be at hand for the next ones to be told.
+        var missingBills: Set<Int64> = []
         /// The last of those who are told; nil: nobody is.
         var last: (owner: Int64, id: String)?
         /// Nobody is left to be told.
@@ -45,8 +45,11 @@ struct PublicTelling {
     /// `ComparisonWork` after which the rest waits for the next transaction: others' writes wait for this one.
     private static let mostWork = 20_000
 
-    /// - Parameter bill: whose it has to itself: of what it holds nothing else can end.
-    func find(atMost limit: Int, bill: Int64?) throws -> Found {
+    /// So many bills one transaction has beside it: everybody's on them waits for it.
+    private static let mostBills = 64
+
+    /// - Parameter bills: whose it has to itself: nothing that is on another one can end.
+    func find(atMost limit: Int, bills: Set<Int64>) throws -> Found {
         let candidates = try connection.rows(
             """
             SELECT s.owner, i.account, s.id, i.user_name, s.body FROM subscription s JOIN identity i ON i.id = s.owner
@@ -67,7 +70,7 @@ struct PublicTelling {
         var found = Found(change: change)
         var told = candidates.count
         if let record = change.record {
-            told = try find(of: record, candidates, bill, &found)
+            told = try find(of: record, candidates, bills, &found)
         } else {
             // Somebody with several subscriptions is told once, unless they are told in two turns.
             found.overflown = Set(candidates.map(\.owner))
@@ -81,15 +84,16 @@ struct PublicTelling {
     /// - Returns: how many of them it came to: all, unless comparing them is too much for one transaction, or one ends
     ///   by it that is on another bill.
     private func find(
-        of change: RecordChange, _ candidates: [Candidate], _ bill: Int64?, _ found: inout Found
+        of change: RecordChange, _ candidates: [Candidate], _ bills: Set<Int64>, _ found: inout Found
     ) throws -> Int {
         let readers = try readers(of: change, among: candidates)
         let record = ChangedRecord(change)
         let reason = QueryNotifier.reason(change.kind)
         var (told, work) = (0, 0)
         for candidate in candidates {
-            guard work < Self.mostWork else { break }
-            told += 1
+            guard work < Self.mostWork, found.missingBills.count < Self.mostBills else { break }
+            // From the first that has to wait on, the others are looked at for their bills alone.
+            if found.missingBills.isEmpty { told += 1 }
             guard readers.contains(candidate.user) else { continue }
             // One that a later version does not take any more must not keep the others from being told.
             guard
@@ -101,18 +105,17 @@ struct PublicTelling {
             let ofThis = try subscription.work(with: record)
             guard ofThis <= QueryNotifier.mostWork else {
                 work = Self.mostWork
-                found.overflown.insert(candidate.owner)
+                if found.missingBills.isEmpty { found.overflown.insert(candidate.owner) }
                 continue
             }
             work += ofThis
             guard let payload = try subscription.payload(for: record, reason: reason) else { continue }
-            if subscription.firesOnce {
-                guard candidate.account == bill else {
-                    found.missingBill = candidate.account
-                    return told - 1
-                }
-                found.ended.append(subscription)
+            if subscription.firesOnce, !bills.contains(candidate.account) {
+                if found.missingBills.isEmpty { told -= 1 }
+                found.missingBills.insert(candidate.account)
             }
+            guard found.missingBills.isEmpty else { continue }
+            if subscription.firesOnce { found.ended.append(subscription) }
             found.rows.append(
                 FiredSubscriptions.Row(
                     owner: subscription.owner, environment: subscription.environment, database: subscription.database,

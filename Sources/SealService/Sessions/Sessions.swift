@@ -46,17 +46,15 @@ package final class Sessions: Sendable {
 
     /// Forgets some that have expired.
     /// - Returns: whether there may be more.
-    @discardableResult
     package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
         try connection.dropSome(of: "session", key: "token_hash", where: "expires <= $1", [.integer(now)])
-            == droppedAtOnce
+            >= droppedAtOnce
     }
 
     /// Begins a session, in the caller's transaction.
     package static func issue(
         account: Int64, device: Int64, now: Int64, randomToken: [UInt8], in connection: any SQLConnection
     ) throws -> Issued {
-        try sweep(now: now, in: connection)
         let ended = try connection.execute(
             """
             DELETE FROM session WHERE device = $1 AND token_hash NOT IN

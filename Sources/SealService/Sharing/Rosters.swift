@@ -20,7 +20,10 @@ package struct Rosters {
 
     /// - Returns: the scope as it is now; its zone's position is the entry's.
     package mutating func append(_ next: NextEntry, to scope: ScopeRow) throws -> ScopeRow {
-        try DatabaseFeed.hold(scope.zone, and: next.comingAndGoing, in: connection)
+        let endsZone = scope.share == nil && next.after.isClosed
+        try DatabaseFeed.hold(
+            scope.zone, shares: endsZone ? nil : shares(of: scope), and: endsZone ? [] : next.comingAndGoing,
+            in: connection)
         let stored = try log(next, scope)
         try show(stored, next)
         // Between the two, so that those who gain the scope and those who lose it all hear of it.
@@ -32,11 +35,14 @@ package struct Rosters {
 
     /// The scope is news to those who see it now, and to those who subscribed to that.
     func tell(of scope: ScopeRow, comesOrGoes: Bool) throws {
-        let shares = Set([scope.share?.number].compactMap { $0 })
+        let shares = self.shares(of: scope)
         try DatabaseFeed.touch(scope.zone, shares: shares, in: connection)
         try Notifier(zone: scope.zone, caller: caller, now: now, connection: connection)
             .zoneChanged(shares: shares, comesOrGoes: comesOrGoes)
     }
+
+    /// Whom it concerns beside those who see all of the zone.
+    private func shares(of scope: ScopeRow) -> Set<Int64> { Set([scope.share?.number].compactMap { $0 }) }
 
     private func log(_ next: NextEntry, _ scope: ScopeRow) throws -> ScopeRow {
         let (before, after) = (next.before, next.after)

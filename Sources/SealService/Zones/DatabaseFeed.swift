@@ -19,7 +19,7 @@ package enum DatabaseFeed {
     /// feed.
     /// - Parameter shares: those that it concerns beside the zone's own scope.
     static func touch(_ zone: ZoneRow, shares: Set<Int64>, in connection: any SQLConnection) throws {
-        if zone.mayHaveManyViewers, try ZoneTouch.leave(zone, shares: shares, in: connection) { return }
+        if try ZoneTouch.leave(zone, shares: shares, in: connection) { return }
         try FeedPlaces.move(
             "owner = $1 AND zone = $2 AND gone = 0" + concerned("zone_view", zone, shares), zone.key, in: connection)
     }
@@ -34,22 +34,37 @@ package enum DatabaseFeed {
         try FeedPlaces.move(ofOwner: zone, in: connection)
     }
 
-    /// The feeds that an entry of a roster in the zone moves, in one order, before the first of them is moved: those of
-    /// all who see the zone, unless they are too many to be moved at once, and of these users. Other zones' writes move
-    /// the same ones.
-    static func hold(_ zone: ZoneRow, and users: Set<UserID>, in connection: any SQLConnection) throws {
-        let names = users.indices.enumerated().map { "$\($0.offset + 6)" }.joined(separator: ", ")
-        let also =
-            users.isEmpty
-            ? "" : " OR viewer IN (SELECT id FROM identity WHERE container = $5 AND user_name IN (\(names)))"
-        try connection.hold(
-            """
-            SELECT position FROM database_feed WHERE environment = $3 AND (viewer IN (
-                SELECT viewer FROM zone_view WHERE owner = $1 AND zone = $2 AND gone = 0 LIMIT $4)\(also))
-            ORDER BY viewer, environment, shared
-            """,
-            zone.key + [.integer(Int64(zone.environment.rawValue)), .integer(Int64(ZoneTouch.mostAtOnce + 1))]
-                + (users.isEmpty ? [] : [.text(zone.container)] + users.sorted().map { .text($0.recordName) }))
+    /// The feeds that an entry of a roster moves, in one order, before the first of them is moved: of those who see
+    /// what it changes, where they are told at once, and of these users. Other zones' writes move the same ones.
+    ///
+    /// Whoever writes holds databases' feeds first, then those of notifications, then webhooks: so nobody waits for
+    /// somebody who waits for them.
+    /// - Parameters:
+    ///   - shares: those that the entry concerns beside the zone's own scope; nil: all of the zone ends with it.
+    static func hold(
+        _ zone: ZoneRow, shares: Set<Int64>?, and users: Set<UserID>, in connection: any SQLConnection
+    ) throws {
+        // There is nothing to be held, nor to be found out for that.
+        guard connection.dialect == .postgres else { return }
+        var (sets, values): ([String], [SQLValue]) = ([], [.integer(zone.owner)])
+        let areLeft = try shares.map { try ZoneTouch.areTooMany(in: zone, shares: $0, connection) } ?? false
+        if !areLeft {
+            let some = shares.map { concerned("zone_view", zone, $0) } ?? ""
+            sets.append(
+                "SELECT viewer, environment, shared FROM zone_view WHERE owner = $1 AND zone = $2 AND gone = 0\(some)")
+            values.append(.integer(zone.number))
+        }
+        if !users.isEmpty {
+            let names = users.indices.enumerated().map { "$\($0.offset + values.count + 2)" }.joined(separator: ", ")
+            sets.append(
+                """
+                SELECT id, \(zone.environment.rawValue), CASE WHEN id = $1 THEN 0 ELSE 1 END FROM identity
+                WHERE container = $\(values.count + 1) AND user_name IN (\(names))
+                """)
+            values += [.text(zone.container)] + users.sorted().map { .text($0.recordName) }
+        }
+        guard !sets.isEmpty else { return }
+        try FeedPlaces.hold(sets.joined(separator: " UNION "), values, in: connection)
     }
 
     /// Leaves participants of other shares out. They are not to learn that anything happened.

@@ -11,9 +11,19 @@ enum FeedPlaces {
         AND f.environment = zone_view.environment AND f.shared = zone_view.shared)
         """
 
-    /// The rows of the feeds that the views are in.
+    /// The keys of the feeds that the views are in.
     private static func feeds(of views: String) -> String {
-        "(viewer, environment, shared) IN (SELECT viewer, environment, shared FROM zone_view WHERE \(views))"
+        "SELECT viewer, environment, shared FROM zone_view WHERE \(views)"
+    }
+
+    /// Holds feeds in their order, which is the same for whoever moves some.
+    /// - Parameter keys: a query for viewer, environment, and whether it is of the shared database.
+    static func hold(_ keys: String, _ values: [SQLValue], in connection: any SQLConnection) throws {
+        try connection.hold(
+            """
+            SELECT position FROM database_feed WHERE (viewer, environment, shared) IN (\(keys))
+            ORDER BY viewer, environment, shared
+            """, values)
     }
 
     /// Moves views to the ends of their feeds. A zone has one view in a feed, so each feed gets one place longer;
@@ -28,11 +38,13 @@ enum FeedPlaces {
         in connection: any SQLConnection
     ) throws -> Int {
         let feeds = feeds(of: views)
-        try connection.hold(
-            "SELECT position FROM database_feed WHERE \(feeds) ORDER BY viewer, environment, shared", values)
+        try hold(feeds, values, in: connection)
         try ServerRuns.keepFeeds(of: views, values, in: connection)
         let moved = try connection.execute(
-            "UPDATE database_feed SET position = position + 1, run = \(ServerRuns.newest) WHERE \(feeds)", values)
+            """
+            UPDATE database_feed SET position = position + 1, run = \(ServerRuns.newest)
+            WHERE (viewer, environment, shared) IN (\(feeds))
+            """, values)
         guard moved > 0 else { return 0 }
         return try connection.execute(
             "UPDATE zone_view SET position = \(standing)\(setting.map { ", \($0)" } ?? "") WHERE \(views)", values + set

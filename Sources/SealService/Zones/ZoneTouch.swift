@@ -32,17 +32,23 @@ package struct ZoneTouch: Sendable {
 
     // MARK: A change
 
-    /// Leaves a change to the job, where it concerns too many. It has its place in the zone's feed.
+    /// Whether a change concerns more than it tells by itself.
     /// - Parameter shares: those that it concerns beside the zone's own scope.
-    /// - Returns: whether it did.
-    static func leave(_ zone: ZoneRow, shares: Set<Int64>, in connection: any SQLConnection) throws -> Bool {
+    static func areTooMany(in zone: ZoneRow, shares: Set<Int64>, _ connection: any SQLConnection) throws -> Bool {
+        guard zone.mayHaveManyViewers else { return false }
         let viewers = try connection.first(
             """
             SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM zone_view v
                 WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0\(DatabaseFeed.concerned("v", zone, shares)) LIMIT $3) some_views
             """, zone.key + [.integer(Int64(mostAtOnce + 1))]
         ) { try $0.int64("count") }
-        guard let viewers, viewers > mostAtOnce else { return false }
+        return viewers ?? 0 > mostAtOnce
+    }
+
+    /// Leaves such a change to the job. It has its place in the zone's feed.
+    /// - Returns: whether it did.
+    static func leave(_ zone: ZoneRow, shares: Set<Int64>, in connection: any SQLConnection) throws -> Bool {
+        guard try areTooMany(in: zone, shares: shares, connection) else { return false }
         for share in [0] + shares.sorted() {
             try connection.execute(
                 """

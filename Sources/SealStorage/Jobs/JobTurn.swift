@@ -41,9 +41,9 @@ package final class JobTurn: Sendable {
 
     /// Takes steps for as long as each says that there is more to do.
     package func steps(
-        at place: Home, beside others: Set<Home> = [], _ body: @escaping @Sendable (any SQLConnection) throws -> Bool
+        at place: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> Bool
     ) async throws {
-        while try await step(at: place, beside: others, body) {}
+        while try await step(at: place, body) {}
     }
 
     /// The same as one step, also while the server stops: notes what was done outside of the database, which would be

@@ -40,6 +40,10 @@ import Testing
         ("INSERT INTO view_run .* SELECT f.viewer, .* FROM database_feed f WHERE ", "the same, with where they stood"),
         ("UPDATE database_feed SET position = .* IN .SELECT ", "the same, which give out the places"),
         ("SELECT owner, zone FROM zone_view WHERE viewer = .* FROM zone_touch", "what waits is with the zones' owners"),
+        (
+            "SELECT last FROM notification_feed WHERE .* FROM zone_view v JOIN subscription s",
+            "who is told, to hold them"
+        ),
         ("UPDATE notification_feed SET last = .* FROM zone_view v JOIN subscription s", "all who subscribe are told"),
         ("SELECT z.owner, .* FROM zone_view v JOIN zone z .* WHERE v.viewer = ", "a user's zones may be anybody's"),
         (

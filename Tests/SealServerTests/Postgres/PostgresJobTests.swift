@@ -31,7 +31,7 @@ import Testing
                     try WebhookRow.wake(where: "1 = 1", [], now: server.clock.now, in: connection)
                 }
                 receiver.hold(false)
-                try await Task.sleep(for: .milliseconds(400))
+                try await waitUntil("settling waits") { try save.isInTheWay() }
                 #expect(try await server.count("SELECT COUNT(*) AS n FROM webhook WHERE due > 0") == 1)
                 try save.end()
                 _ = try await receiver.delivery(2)

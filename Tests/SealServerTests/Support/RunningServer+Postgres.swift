@@ -7,7 +7,7 @@ import Testing
 
 extension RunningServer {
     /// A server on a new database of PostgreSQL's, whose writes run once: beside each other, where they are at home in
-    /// different places.
+    /// different places. None is begun anew for having waited long, which on a loaded machine says nothing.
     static func onPostgres(
         registry: MetricsRegistry? = nil, webhookOrigins: [String] = [],
         _ body: @escaping @Sendable (RunningServer, PostgresAddress) async throws -> Void
@@ -16,10 +16,16 @@ extension RunningServer {
         let postgres = try #require(TestPostgres.shared)
         let name = try postgres.database(of: folder.path, hasTables: true)
         let address = try postgres.address(of: name)
+        var limits = ServerLimits()
+        limits.writeBudget = 60
         try await with(
-            folder: folder, webhookOrigins: webhookOrigins, runsTwice: false, registry: registry,
+            folder: folder, serverLimits: limits, webhookOrigins: webhookOrigins, runsTwice: false, registry: registry,
             database: DatabaseConfiguration(url: postgres.url(of: name))
-        ) { try await body($0, address) }
+        ) { server in
+            // What they write as they begin is no part of any test.
+            try await waitUntil("its jobs have looked") { server.services.jobs.areIdle }
+            try await body(server, address)
+        }
         postgres.drop(of: folder.path)
     }
 
@@ -34,6 +40,7 @@ struct OpenWrite {
     static let elsewhere = Home.zone(owner: 1 << 40, zone: 1)
 
     private let session: PostgresSession
+    private let connection: PostgresConnection
 
     init(
         _ address: PostgresAddress, at home: Home = elsewhere, beside others: Set<Home> = [],
@@ -42,7 +49,7 @@ struct OpenWrite {
         session = PostgresSession(.writer, address) { _ in }
         try session.connectAgain()
         session.begin(PostgresHomes.begin(Homes(home, beside: others)))
-        let connection = PostgresConnection(session)
+        connection = PostgresConnection(session)
         try connection.mayStandStill()
         try body(connection)
     }
@@ -50,6 +57,12 @@ struct OpenWrite {
     func end() throws {
         try session.commit()
         session.close()
+    }
+
+    /// Whether somebody waits for what it holds.
+    func isInTheWay() throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))")
     }
 
     /// - Parameter goesOn: whether `body` is done before this write ends, or waits for it.
@@ -62,9 +75,11 @@ struct OpenWrite {
             try await body()
             isDone.store(true, ordering: .releasing)
         }
-        // Whoever is not let through is not waited for long.
-        for _ in 0..<(goesOn ? 2_000 : 40) where !isDone.load(ordering: .acquiring) {
+        var isHeldUp = false
+        for _ in 0..<2_000 where !isHeldUp && !isDone.load(ordering: .acquiring) {
             try await Task.sleep(for: .milliseconds(10))
+            // A job that has everything may wait for it as well.
+            if !goesOn { isHeldUp = try isInTheWay() }
         }
         let hasGoneOn = isDone.load(ordering: .acquiring)
         try end()

@@ -69,13 +69,13 @@ struct RecordSave {
             isRestoring: batch.isRestoring, now: now, connection: connection
         ).run(judged)
         let result = try result(judged.outcomes, written)
+        let shares = written.changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
+        try DatabaseFeed.touch(zone, savedIn: shares, in: connection)
         try RecordFollowers.follow(
             written.changes, written.schema, in: zone, by: caller, opensShares: !shareChanges.openings.isEmpty,
             billed: written.billed,
             kept: billsAnswer ? RepeatableOperation.billed(result.answer.count) : 0, now: now, quotas: quotas,
             connection)
-        let shares = written.changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
-        try DatabaseFeed.touch(zone, savedIn: shares, in: connection)
         return result
     }
 
