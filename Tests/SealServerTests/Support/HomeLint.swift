@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import SealService
@@ -71,12 +72,16 @@ enum HomeLint {
     private static let accounts = Set(
         Tables.all.filter { if case .account = $0.whose { true } else { false } }.map(\.name))
 
+    /// Of statements that were looked at: there are few of them, and they run again and again.
+    private static let seen = Mutex<[String: [String]]>([:])
+
     /// The tables that a statement writes to.
     static func changed(by sql: String) -> [String] {
-        sql.matches(of: /(?:INSERT INTO|DELETE FROM)\s+(?<table>\w+)|UPDATE\s+(?<updated>\w+)\s+SET\b/).compactMap {
-            match in
-            (match.table ?? match.updated).map(String.init)
-        }
+        if let tables = seen.withLock({ $0[sql] }) { return tables }
+        let words = /(?:INSERT INTO|DELETE FROM)\s+(?<table>\w+)|UPDATE\s+(?<updated>\w+)\s+SET\b/
+        let tables = sql.matches(of: words).compactMap { ($0.table ?? $0.updated).map(String.init) }
+        seen.withLock { $0[sql] = tables }
+        return tables
     }
 
     /// What of it is elsewhere.
