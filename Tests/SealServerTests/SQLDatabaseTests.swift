@@ -177,6 +177,69 @@ import Testing
         #expect(seen == Array(repeating: [[1, 10, 100], [2, 20, 200], [3, 30, 300]], count: 10))
     }
 
+    /// More sets than go together, with and without a value, and a query of another one inside.
+    @Test(arguments: Engine.allCases) func oneStatementRunsForManySets(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        let found = try await database.write(at: .everything) { connection in
+            try connection.executeEach("INSERT INTO t (id) VALUES ($1)", [])
+            try connection.executeEach(
+                "INSERT INTO t (id, body) VALUES ($1, $2)",
+                (0..<300).map { [.integer($0), $0 % 3 == 0 ? .null : .blob([UInt8](repeating: 7, count: Int($0)))] })
+            var found: [Int64?] = Array(repeating: nil, count: 400)
+            try connection.runEach(
+                "SELECT id, LENGTH(body) AS length FROM t WHERE id = $1", (0..<400).map { [.integer(399 - $0)] }
+            ) { set, row in
+                let inner = try connection.rows("SELECT id FROM t WHERE id = $1", [.integer(try row.int64("id"))]) {
+                    try $0.int64("id")
+                }
+                #expect(inner == [399 - Int64(set)])
+                found[set] = try row.optionalInt64("length") ?? -1
+            }
+            return found
+        }
+        let expected: [Int64?] = (0..<400).map { set in
+            let id = 399 - Int64(set)
+            return id >= 300 ? nil : id % 3 == 0 ? -1 : id
+        }
+        #expect(found == expected)
+        #expect(try await Self.ids(database) == Array(0..<300))
+    }
+
+    /// More than the way there and the way back hold: neither end waits for the other to read.
+    @Test(arguments: Engine.allCases) func muchGoesBothWaysAtOnce(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        let body = [UInt8](repeating: 9, count: 100_000)
+        let bytes = try await database.write(at: .everything) { connection in
+            var bytes = 0
+            try connection.runEach(
+                "INSERT INTO t (id, body) VALUES ($1, $2) RETURNING body",
+                (0..<150).map { [.integer($0), .blob(body)] }
+            ) { _, row in bytes += try row.bytes("body").count }
+            return bytes
+        }
+        #expect(bytes == 15_000_000)
+    }
+
+    /// What fails among many is told, takes all of its write back, and nothing of the next one.
+    @Test(arguments: Engine.allCases) func oneSetAmongManyFails(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        let insert = "INSERT INTO t (id) VALUES ($1)"
+        for sets in [[1, 2, 3, 2, 4], [1, 1], Array(0..<200) + [199]] as [[Int64]] {
+            do {
+                try await database.write(at: .everything) { try $0.executeEach(insert, sets.map { [.integer($0)] }) }
+                Issue.record("a key came twice")
+            } catch StorageError.constraint {}
+            #expect(try await Self.ids(database) == [])
+        }
+        await #expect(throws: StorageError.wrongParameters(sql: insert)) {
+            try await database.write(at: .everything) {
+                try $0.executeEach(insert, [[.integer(1)], [.integer(2), .integer(3)]])
+            }
+        }
+        try await database.write(at: .everything) { try $0.executeEach(insert, [[.integer(5)], [.integer(6)]]) }
+        #expect(try await Self.ids(database) == [5, 6])
+    }
+
     @Test(arguments: Engine.allCases) func aQueryMayRunInsideItself(_ engine: Engine) async throws {
         let database = try engine.open(folder)
         let pairs = try await database.write(at: .everything) { connection in

@@ -37,6 +37,18 @@ final class PostgresConnection: SQLConnection {
         return try session.run(sql, values, eachRow: eachRow)
     }
 
+    /// In one flight.
+    private static let setsAtOnce = 128
+
+    func runEach(_ sql: String, _ sets: [[SQLValue]], eachRow: (_ set: Int, any SQLRow) throws -> Void) throws {
+        try waitForHomes()
+        for first in stride(from: 0, to: sets.count, by: Self.setsAtOnce) {
+            guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
+            let end = min(first + Self.setsAtOnce, sets.count)
+            try session.runEach(sql, sets[first..<end], eachRow: eachRow)
+        }
+    }
+
     func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
         try waitForHomes()
         guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }

@@ -295,6 +295,35 @@ final class PostgresSession {
         return mine.changed
     }
 
+    /// One statement for each set, all sent before the first is answered.
+    func runEach(
+        _ sql: String, _ sets: ArraySlice<[SQLValue]>, eachRow: (_ set: Int, any SQLRow) throws -> Void
+    ) throws {
+        let encoded = try sets.map { try PostgresValues($0) }
+        var answers: [PostgresFlight.Answer] = []
+        defer { for answer in answers { PQclear(answer.result) } }
+        let prepared: [PostgresStatements.Prepared]
+        do throws(PostgresError) {
+            try send()
+            guard let connection else { throw .told(.unavailable(message: "there is no connection")) }
+            prepared = try statements.statements(sql, for: sets, of: connection)
+            answers = try PostgresFlight(connection).run(prepared, encoded)
+        } catch {
+            let told = noted(error)
+            if let connection, PostgresFlight(connection).isUnderWay { isStale = true }
+            throw told
+        }
+        for answer in answers {
+            let columns = prepared[answer.statement].columns
+            for row in 0..<PQntuples(answer.result) {
+                columns.begin()
+                try eachRow(
+                    sets.startIndex + answer.statement,
+                    PostgresRow(result: answer.result, row: row, columns: columns))
+            }
+        }
+    }
+
     /// Rows by `COPY`.
     func load(
         _ table: String, _ columns: [String], rows: (_ add: ([SQLValue]) throws -> Void) throws -> Void

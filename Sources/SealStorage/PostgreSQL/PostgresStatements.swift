@@ -45,6 +45,17 @@ final class PostgresStatements {
         return new
     }
 
+    /// The same for each set: none of them is forgotten for another one's sake.
+    func statements(
+        _ sql: String, for sets: ArraySlice<[SQLValue]>, of connection: OpaquePointer
+    ) throws(PostgresError) -> [Prepared] {
+        if count + sets.count > Self.most { try removeAll(of: connection) }
+        var all: [Prepared] = []
+        all.reserveCapacity(sets.count)
+        for values in sets { all.append(try statement(sql, for: values, of: connection)) }
+        return all
+    }
+
     /// Also what the server has of them.
     func removeAll(of connection: OpaquePointer) throws(PostgresError) {
         guard count > 0 else { return }

@@ -49,6 +49,11 @@ package protocol SQLConnection {
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int
 
+    /// Runs one statement for each set of values, in their order. To an engine that is another process they go
+    /// together: many cost about what one does of ways there and back. Rows come with the place of their set, and may
+    /// all be in memory by then: it is for statements that have one of each set, and not a long one.
+    func runEach(_ sql: String, _ sets: [[SQLValue]], eachRow: (_ set: Int, any SQLRow) throws -> Void) throws
+
     /// Runs a `SELECT` of whose rows many may be left unread, where `eachRow` returns false: an engine that does not
     /// read them one by one takes no more of them than a portion.
     func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws
@@ -94,6 +99,17 @@ extension SQLConnection {
     /// One process has a file to itself.
     package func processes() throws -> Set<Int64> { [] }
 
+    package func runEach(
+        _ sql: String, _ sets: [[SQLValue]], eachRow: (_ set: Int, any SQLRow) throws -> Void
+    ) throws {
+        for (set, values) in sets.enumerated() {
+            try run(sql, values) { row in
+                try eachRow(set, row)
+                return true
+            }
+        }
+    }
+
     package func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
         try run(sql, values, eachRow: eachRow)
     }
@@ -111,6 +127,9 @@ extension SQLConnection {
     package func execute(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
         try run(sql, values) { _ in true }
     }
+
+    /// Runs a statement for its effect, for each set of values.
+    package func executeEach(_ sql: String, _ sets: [[SQLValue]]) throws { try runEach(sql, sets) { _, _ in } }
 
     /// All rows, decoded.
     package func rows<T>(_ sql: String, _ values: [SQLValue] = [], _ decode: (any SQLRow) throws -> T) throws -> [T] {

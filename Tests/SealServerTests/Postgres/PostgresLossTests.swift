@@ -19,23 +19,24 @@ import Testing
             name: "001",
             sql: """
                 CREATE TABLE pair (id BIGINT NOT NULL PRIMARY KEY);
-                CREATE TABLE half (pair BIGINT NOT NULL, side BIGINT NOT NULL, PRIMARY KEY (pair, side));
+                CREATE TABLE part (pair BIGINT NOT NULL, side BIGINT NOT NULL, PRIMARY KEY (pair, side));
                 """)
     ]
 
-    /// A row and its two halves, with an answer to be read between them.
+    /// A row and its parts, with an answer to be read between them; the last two go together.
     private static func write(_ id: Int64, _ connection: any SQLConnection) throws {
         try connection.execute("INSERT INTO pair (id) VALUES ($1)", [.integer(id)])
-        try connection.execute("INSERT INTO half (pair, side) VALUES ($1, 1)", [.integer(id)])
+        try connection.execute("INSERT INTO part (pair, side) VALUES ($1, 1)", [.integer(id)])
         _ = try connection.rows("SELECT id FROM pair ORDER BY id DESC LIMIT 20") { try $0.int64("id") }
-        try connection.execute("INSERT INTO half (pair, side) VALUES ($1, 2)", [.integer(id)])
+        try connection.executeEach(
+            "INSERT INTO part (pair, side) VALUES ($1, $2)", [2, 3].map { [.integer(id), .integer($0)] })
     }
 
     private static func found(_ database: any SQLDatabase) async throws -> [Int64: Int64] {
         let rows = try await database.read { connection in
             try connection.rows(
-                "SELECT p.id, (SELECT COUNT(*) FROM half h WHERE h.pair = p.id) AS halves FROM pair p"
-            ) { (try $0.int64("id"), try $0.int64("halves")) }
+                "SELECT p.id, (SELECT COUNT(*) FROM part h WHERE h.pair = p.id) AS parts FROM pair p"
+            ) { (try $0.int64("id"), try $0.int64("parts")) }
         }
         return Dictionary(uniqueKeysWithValues: rows)
     }
@@ -95,7 +96,7 @@ import Testing
         let found = try await Self.found(database)
         #expect(acknowledged.isSubset(of: found.keys))
         #expect(Set(found.keys).isSubset(of: acknowledged.union(unknown)))
-        #expect(Set(found.values) == [2])
+        #expect(Set(found.values) == [3])
         // Once each, and nothing of what may not be there.
         let told = announced.withLock { $0 }
         #expect(told.count == Set(told).count)

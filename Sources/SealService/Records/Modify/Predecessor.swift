@@ -30,19 +30,27 @@ struct Predecessor {
     /// Fields up to that come along at once where somebody will look at them; longer ones only for what is accepted.
     private static let shortFields: Int64 = 4096
 
-    /// - Parameter withShortFields: somebody looks at the fields of a record that is accepted.
+    struct Wanted {
+        let name: String
+        /// Somebody looks at the fields of a record that is accepted.
+        let withShortFields: Bool
+    }
+
+    /// What there is under each name.
     static func find(
-        _ name: String, withShortFields: Bool, in zone: ZoneRow, _ connection: any SQLConnection
-    ) throws -> Predecessor? {
-        try connection.first(
+        _ wanted: [Wanted], in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> [Predecessor?] {
+        var found = [Predecessor?](repeating: nil, count: wanted.count)
+        try connection.runEach(
             """
             SELECT type, tag, revision, hash, creator, created, deleted, assets, LENGTH(fields) AS field_bytes, modified,
                 parent, delete_references, went_with, statement, share, key_known,
                 CASE WHEN LENGTH(fields) <= $4 THEN fields END AS fields FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
-            """, zone.key + [.text(name), .integer(withShortFields ? shortFields : 0)]
-        ) { row in
-            Predecessor(
+            """,
+            wanted.map { zone.key + [.text($0.name), .integer($0.withShortFields ? shortFields : 0)] }
+        ) { index, row in
+            found[index] = Predecessor(
                 type: try row.text("type"), tag: try row.int64("tag"),
                 revision: UInt64(bitPattern: try row.int64("revision")),
                 hash: try Digest(try row.bytes("hash")), creator: UserID(try ID16(try row.bytes("creator"))),
@@ -56,6 +64,7 @@ struct Predecessor {
                 share: try row.int64("share"),
                 isKeyKnown: try row.bool("key_known"))
         }
+        return found
     }
 
     /// The same, with what it holds.

@@ -29,11 +29,12 @@ package struct SaveComparison {
         outcomes.reserveCapacity(batch.items.count)
         var claims = AssetClaims(caller: caller, zone: zone, connection: connection)
         var room = Self.mostReplacedBytes
+        var found = try predecessors()[...]
         for item in batch.items {
             switch item.outcome {
             case .failure(let error): outcomes.append(.refused(error))
             case .success(let content):
-                let outcome = try compare(item.name, content, &claims)
+                let outcome = try compare(content, with: found.popFirst() ?? nil, &claims)
                 if case .accepted(let record) = outcome { room -= record.predecessor?.fieldBytes ?? 0 }
                 guard room >= 0 else { throw Self.tooLarge }
                 outcomes.append(outcome)
@@ -42,12 +43,19 @@ package struct SaveComparison {
         return SaveOutcomes(batch.items.map(\.name), outcomes)
     }
 
+    /// Of the items that are well formed, in their order.
+    private func predecessors() throws -> [Predecessor?] {
+        let wanted = batch.items.compactMap { item -> Predecessor.Wanted? in
+            guard case .success(let content) = item.outcome else { return nil }
+            return Predecessor.Wanted(name: item.name, withShortFields: needsFields(before: content.statement))
+        }
+        return try Predecessor.find(wanted, in: zone, connection)
+    }
+
     private func compare(
-        _ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims
+        _ content: RecordBatch.Content, with found: Predecessor?, _ claims: inout AssetClaims
     ) throws -> SaveOutcomes.Outcome {
         let statement = content.statement
-        let found = try Predecessor.find(
-            name, withShortFields: needsFields(before: statement), in: zone, connection)
         if let found, !zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return Self.hidden }
         let live = found.flatMap { $0.isDeleted ? nil : $0 }
         if let error = rights?.refusalToSave(statement, over: live.map { (type: $0.type, creator: $0.creator) }) {

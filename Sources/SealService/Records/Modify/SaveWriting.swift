@@ -46,12 +46,16 @@ struct SaveWriting {
         var position = try Zones.takePositions(
             count + cascade.members.count + parents.count, of: zone, in: connection)
         written.changes.reserveCapacity(count + cascade.members.count)
+        var records: [WrittenRecord] = []
+        records.reserveCapacity(count)
         for (index, accepted) in outcomes.accepted {
             let record = WrittenRecord(accepted, at: position)
             position += 1
-            try write(record, &written)
+            records.append(record)
             written.records[index] = record
         }
+        try store(records)
+        for record in records { try follow(record, &written) }
         if !cascade.members.isEmpty {
             try write(cascade, from: position, &written)
             position += Int64(cascade.members.count)
@@ -62,9 +66,14 @@ struct SaveWriting {
         return written
     }
 
-    private func write(_ record: WrittenRecord, _ written: inout Written) throws {
+    /// What else is written of a record that is stored.
+    private func follow(_ record: WrittenRecord, _ written: inout Written) throws {
         let accepted = record.accepted
-        try store(record)
+        let references = accepted.content.fields.deleteReferences
+        let hadReferences = (accepted.predecessor?.deleteReferences ?? 0) > 0
+        if hadReferences || !references.isEmpty {
+            try DeleteReference.store(references, of: accepted.name, hadSome: hadReferences, in: zone, connection)
+        }
         if let deletion = accepted.predecessor?.wentWith { try forgetTaken(of: accepted.name, by: deletion) }
         try noteMove(record)
         let hadAssets = (accepted.predecessor?.assets ?? 0) > 0
@@ -76,10 +85,9 @@ struct SaveWriting {
         written.changes.append(record.change(now: now))
     }
 
-    private func store(_ record: WrittenRecord) throws {
-        let (accepted, content, statement) = (record.accepted, record.accepted.content, record.accepted.statement)
+    private func store(_ records: [WrittenRecord]) throws {
         // A tombstone keeps statement and proof, so that readers can tell a deletion from a loss.
-        try connection.execute(
+        try connection.executeEach(
             """
             INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
                 deleted, assets, statement, proof, fields, tag, delete_references, share, key_known)
@@ -90,22 +98,21 @@ struct SaveWriting {
                 assets = excluded.assets, statement = excluded.statement, proof = excluded.proof, fields = excluded.fields,
                 tag = excluded.tag, delete_references = excluded.delete_references, went_with = NULL,
                 share = excluded.share, key_known = excluded.key_known
-            """,
-            [
-                .integer(zone.owner), .integer(zone.number), .text(accepted.name), .text(statement.recordType),
-                .integer(record.position), .integer(Int64(bitPattern: statement.revision)), .blob(content.hash.bytes),
-                .blob(statement.creator.id.bytes), .optional(statement.parent), .integer(accepted.created(now: now)),
-                .integer(accepted.modified(now: now)), .bool(accepted.isDeletion),
-                .integer(Int64(content.fields.assets.count)),
-                .blob(content.statementBytes), .blob(content.proof), .blob(content.fields.bytes),
-                .integer(record.tag), .integer(Int64(content.fields.deleteReferences.count)),
-                .integer(accepted.scopeNumber), .bool(accepted.isKeyKnown),
-            ])
-        let had = (accepted.predecessor?.deleteReferences ?? 0) > 0
-        if had || !content.fields.deleteReferences.isEmpty {
-            try DeleteReference.store(
-                content.fields.deleteReferences, of: accepted.name, hadSome: had, in: zone, connection)
-        }
+            """, records.map { row(of: $0) })
+    }
+
+    private func row(of record: WrittenRecord) -> [SQLValue] {
+        let (accepted, content, statement) = (record.accepted, record.accepted.content, record.accepted.statement)
+        return [
+            .integer(zone.owner), .integer(zone.number), .text(accepted.name), .text(statement.recordType),
+            .integer(record.position), .integer(Int64(bitPattern: statement.revision)), .blob(content.hash.bytes),
+            .blob(statement.creator.id.bytes), .optional(statement.parent), .integer(accepted.created(now: now)),
+            .integer(accepted.modified(now: now)), .bool(accepted.isDeletion),
+            .integer(Int64(content.fields.assets.count)),
+            .blob(content.statementBytes), .blob(content.proof), .blob(content.fields.bytes),
+            .integer(record.tag), .integer(Int64(content.fields.deleteReferences.count)),
+            .integer(accepted.scopeNumber), .bool(accepted.isKeyKnown),
+        ]
     }
 
     // MARK: Parents
