@@ -124,6 +124,7 @@ class Guest:
     def use_recovery_key(self):
         """The key, which is shown and typed once more."""
         self.press("Use a recovery key")
+        self.page.locator("#recovery-key").wait_for()
         key = "-".join(self.page.locator("#recovery-key li").all_inner_texts())
         self.page.get_by_label("Type or paste it once more").fill(key)
         self.press("Continue")
