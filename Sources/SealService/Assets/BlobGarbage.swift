@@ -85,9 +85,8 @@ package struct BlobGarbage: Sendable {
                 }
             }
             try await turn.note(at: turn.home) { [gone] connection in
-                for name in gone {
-                    try connection.execute("DELETE FROM blob_garbage WHERE stored = $1", [.text(name)])
-                }
+                try connection.executeEach(
+                    "DELETE FROM blob_garbage WHERE stored = $1", gone.map { [.text($0)] })
             }
             if isAway { break }
         }

@@ -48,13 +48,11 @@ package struct SealedLinkSet: Sendable {
     }
 
     package func store(scope: ScopeRow, in connection: any SQLConnection) throws {
-        for copy in copies {
-            try connection.execute(
-                """
-                INSERT INTO sealed_link (owner, zone, share, reader, sealed) VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (owner, zone, share, reader) DO UPDATE SET sealed = excluded.sealed
-                """, scope.key + [.blob(copy.reader.id.bytes), .data(copy.sealed)])
-        }
+        try connection.executeEach(
+            """
+            INSERT INTO sealed_link (owner, zone, share, reader, sealed) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (owner, zone, share, reader) DO UPDATE SET sealed = excluded.sealed
+            """, copies.map { scope.key + [.blob($0.reader.id.bytes), .data($0.sealed)] })
     }
 
     /// What was sealed to one reader; empty where nothing was.

@@ -58,12 +58,7 @@ struct PostgresFlight {
         _ statements: [PostgresStatements.Prepared], _ values: [PostgresValues]
     ) -> PostgresFailure? {
         for (statement, values) in zip(statements, values) {
-            let isSent = values.withPointers { pointers in
-                PQsendQueryPrepared(
-                    connection, statement.name, CInt(values.lengths.count), pointers, values.lengths,
-                    Array(repeating: 1, count: values.lengths.count), 1)
-            }
-            guard isSent == 1 else { return PostgresFailure(nil, of: connection) }
+            guard statement.send(values, on: connection) else { return PostgresFailure(nil, of: connection) }
         }
         return nil
     }

@@ -265,12 +265,7 @@ final class PostgresSession {
             guard let connection else { throw .told(.unavailable(message: "there is no connection")) }
             let statement = try statements.statement(sql, for: values, of: connection)
             columns = statement.columns
-            let isSent = encoded.withPointers { pointers in
-                PQsendQueryPrepared(
-                    connection, statement.name, CInt(values.count), pointers, encoded.lengths,
-                    Array(repeating: 1, count: values.count), 1)
-            }
-            guard isSent == 1 else { throw .failed(.init(nil, of: connection)) }
+            guard statement.send(encoded, on: connection) else { throw .failed(.init(nil, of: connection)) }
             _ = PQsetSingleRowMode(connection)
             mine = Incoming(connection)
         } catch { throw noted(error) }

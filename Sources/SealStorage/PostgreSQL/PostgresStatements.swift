@@ -10,6 +10,15 @@ final class PostgresStatements {
         let name: String
         let types: [Oid]
         let columns: SQLColumns
+
+        /// - Returns: whether it was sent, with its values, both in binary form as its answer will be.
+        func send(_ values: PostgresValues, on connection: OpaquePointer) -> Bool {
+            values.withPointers { pointers in
+                PQsendQueryPrepared(
+                    connection, name, CInt(values.lengths.count), pointers, values.lengths,
+                    Array(repeating: 1, count: values.lengths.count), 1)
+            } == 1
+        }
     }
 
     /// Texts have lists of numbers in them, of shares for instance: there is no end to what may be asked.

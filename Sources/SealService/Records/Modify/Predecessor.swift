@@ -36,11 +36,13 @@ struct Predecessor {
         let withShortFields: Bool
     }
 
-    /// What there is under each name.
+    /// What there is under each name, in the same places.
+    /// - Parameter wanted: nil where nothing is looked for.
     static func find(
-        _ wanted: [Wanted], in zone: ZoneRow, _ connection: any SQLConnection
+        _ wanted: [Wanted?], in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> [Predecessor?] {
         var found = [Predecessor?](repeating: nil, count: wanted.count)
+        let places = wanted.indices.filter { wanted[$0] != nil }
         try connection.runEach(
             """
             SELECT type, tag, revision, hash, creator, created, deleted, assets, LENGTH(fields) AS field_bytes, modified,
@@ -48,9 +50,11 @@ struct Predecessor {
                 CASE WHEN LENGTH(fields) <= $4 THEN fields END AS fields FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
             """,
-            wanted.map { zone.key + [.text($0.name), .integer($0.withShortFields ? shortFields : 0)] }
-        ) { index, row in
-            found[index] = Predecessor(
+            wanted.compactMap(\.self).map {
+                zone.key + [.text($0.name), .integer($0.withShortFields ? shortFields : 0)]
+            }
+        ) { set, row in
+            found[places[set]] = Predecessor(
                 type: try row.text("type"), tag: try row.int64("tag"),
                 revision: UInt64(bitPattern: try row.int64("revision")),
                 hash: try Digest(try row.bytes("hash")), creator: UserID(try ID16(try row.bytes("creator"))),

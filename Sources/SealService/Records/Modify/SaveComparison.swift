@@ -29,12 +29,11 @@ package struct SaveComparison {
         outcomes.reserveCapacity(batch.items.count)
         var claims = AssetClaims(caller: caller, zone: zone, connection: connection)
         var room = Self.mostReplacedBytes
-        var found = try predecessors()[...]
-        for item in batch.items {
+        for (item, found) in zip(batch.items, try predecessors()) {
             switch item.outcome {
             case .failure(let error): outcomes.append(.refused(error))
             case .success(let content):
-                let outcome = try compare(content, with: found.popFirst() ?? nil, &claims)
+                let outcome = try compare(content, with: found, &claims)
                 if case .accepted(let record) = outcome { room -= record.predecessor?.fieldBytes ?? 0 }
                 guard room >= 0 else { throw Self.tooLarge }
                 outcomes.append(outcome)
@@ -43,9 +42,9 @@ package struct SaveComparison {
         return SaveOutcomes(batch.items.map(\.name), outcomes)
     }
 
-    /// Of the items that are well formed, in their order.
+    /// Of each item that is well formed.
     private func predecessors() throws -> [Predecessor?] {
-        let wanted = batch.items.compactMap { item -> Predecessor.Wanted? in
+        let wanted = batch.items.map { item -> Predecessor.Wanted? in
             guard case .success(let content) = item.outcome else { return nil }
             return Predecessor.Wanted(name: item.name, withShortFields: needsFields(before: content.statement))
         }

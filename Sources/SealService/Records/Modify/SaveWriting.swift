@@ -46,14 +46,11 @@ struct SaveWriting {
         var position = try Zones.takePositions(
             count + cascade.members.count + parents.count, of: zone, in: connection)
         written.changes.reserveCapacity(count + cascade.members.count)
-        var records: [WrittenRecord] = []
-        records.reserveCapacity(count)
         for (index, accepted) in outcomes.accepted {
-            let record = WrittenRecord(accepted, at: position)
+            written.records[index] = WrittenRecord(accepted, at: position)
             position += 1
-            records.append(record)
-            written.records[index] = record
         }
+        let records = written.records.compactMap(\.self)
         try store(records)
         for record in records { try follow(record, &written) }
         if !cascade.members.isEmpty {
