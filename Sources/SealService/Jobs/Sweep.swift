@@ -20,9 +20,7 @@ package struct Sweep: Sendable {
     /// the rest goes where it is at home, beside the bill that it was on.
     package func run(_ turn: JobTurn) async throws {
         let now = turn.now
-        while true {
-            let idle = try await turn.read { try NotificationFeed.idleWebhooks(in: $0) }
-            if idle.isEmpty { break }
+        while let idle = try await turn.next({ try NotificationFeed.idleWebhooks(in: $0) }) {
             try await turn.step(at: turn.home) { try NotificationFeed.dropWebhooks(idle, in: $0) }
         }
         try await turn.steps(at: turn.home) { try Sessions.sweep(now: now, in: $0) }
@@ -33,9 +31,7 @@ package struct Sweep: Sendable {
         try await turn.steps(at: turn.home) { try NotificationFeed.sweep(now: now, in: $0) }
         try await sweepStaged(turn)
         try await sweepOperations(turn)
-        while true {
-            let excess = try await turn.read { try ManagementEvents.excess(now: now, in: $0) }
-            if excess.isEmpty { break }
+        while let excess = try await turn.next({ try ManagementEvents.excess(now: now, in: $0) }) {
             try await turn.step(at: turn.home) { try ManagementEvents.drop(excess, in: $0) }
         }
         try await strip(turn, before: now - Int64(tombstoneAge) * 86_400_000_000)
@@ -50,9 +46,7 @@ package struct Sweep: Sendable {
 
     private func sweepStaged(_ turn: JobTurn) async throws {
         let now = turn.now
-        while true {
-            let stale = try await turn.read { try Blobs.stale(now: now, in: $0) }
-            if stale.isEmpty { break }
+        while let stale = try await turn.next({ try Blobs.stale(now: now, in: $0) }) {
             for (zone, ids) in stale {
                 try await turn.step(at: .zone(owner: zone.owner, zone: zone.number), beside: [.bill(zone.account)]) {
                     try Blobs.sweepStaged(ids, of: zone, now: now, in: $0)
@@ -63,19 +57,15 @@ package struct Sweep: Sendable {
 
     private func sweepOperations(_ turn: JobTurn) async throws {
         let now = turn.now
-        while true {
-            let old = try await turn.read { try RepeatableOperation.old(now: now, in: $0) }
-            if old.isEmpty { break }
-            try await turn.step(at: turn.home, beside: Set(old.keys.map(Home.bill))) { connection in
-                for numbers in old.values { try RepeatableOperation.drop(numbers, in: connection) }
+        while let old = try await turn.next({ try RepeatableOperation.old(now: now, in: $0) }) {
+            try await turn.step(at: turn.home, beside: Set(old.map { Home.bill($0.account) })) {
+                try RepeatableOperation.drop(old, in: $0)
             }
         }
     }
 
     private func strip(_ turn: JobTurn, before moment: Int64) async throws {
-        while true {
-            let old = try await turn.read { try Compaction.old(before: moment, in: $0) }
-            if old.isEmpty { break }
+        while let old = try await turn.next({ try Compaction.old(before: moment, in: $0) }) {
             for (zone, deletions) in old {
                 try await turn.step(at: .zone(owner: zone[0], zone: zone[1])) {
                     try Compaction.strip(deletions, of: zone, in: $0)

@@ -67,21 +67,24 @@ package struct RepeatableOperation: Sendable {
             [.integer(account), .data(id), .text(kind), .blob(request), .data(response), .integer(now)])
     }
 
-    /// Some that are old enough to be forgotten, by their accounts: of the first that were kept, since rows lie in that
-    /// order.
-    static func old(now: Int64, in connection: any SQLConnection) throws -> [Int64: [Int64]] {
-        let old = try connection.rows(
+    struct Old: Sendable {
+        let number: Int64
+        let account: Int64
+    }
+
+    /// Some that are old enough to be forgotten: of the first that were kept, since rows lie in that order.
+    static func old(now: Int64, in connection: any SQLConnection) throws -> [Old] {
+        try connection.rows(
             """
             SELECT number, account FROM (SELECT number, account, created FROM operation ORDER BY number LIMIT $2) AS first
             WHERE created < $1
             """, [.integer(now - kept), .integer(sweptAtOnce)]
-        ) { (number: try $0.int64("number"), account: try $0.int64("account")) }
-        return Dictionary(grouping: old, by: \.account).mapValues { $0.map(\.number) }
+        ) { Old(number: try $0.int64("number"), account: try $0.int64("account")) }
     }
 
-    /// Forgets an account's. Nothing ever changes one.
-    static func drop(_ numbers: [Int64], in connection: any SQLConnection) throws {
-        for number in numbers { try connection.execute("DELETE FROM operation WHERE number = $1", [.integer(number)]) }
+    /// Forgets them. Nothing ever changes one.
+    static func drop(_ old: [Old], in connection: any SQLConnection) throws {
+        try connection.executeEach("DELETE FROM operation WHERE number = $1", old.map { [.integer($0.number)] })
     }
 
     /// One step has the bills of all of them beside it.

@@ -123,8 +123,12 @@ package enum NotificationFeed {
     /// the same users at the same time.
     package static func hold(_ owners: Set<Int64>, in connection: any SQLConnection) throws {
         guard !owners.isEmpty else { return }
-        try connection.hold(
-            "SELECT last FROM notification_feed WHERE owner IN (\(Shares.list(owners.sorted()))) ORDER BY owner")
+        try hold(in: Shares.list(owners.sorted()), in: connection)
+    }
+
+    /// - Parameter owners: their list, or a query for it.
+    static func hold(in owners: String, _ values: [SQLValue] = [], in connection: any SQLConnection) throws {
+        try connection.hold("SELECT last FROM notification_feed WHERE owner IN (\(owners)) ORDER BY owner", values)
     }
 
     // MARK: Keeping it small
@@ -201,11 +205,9 @@ package enum NotificationFeed {
     /// Drops those of them that are as idle still: their subscriptions do not come back, and what is not due has been
     /// delivered.
     static func dropWebhooks(_ keys: [[SQLValue]], in connection: any SQLConnection) throws {
-        for key in keys {
-            try connection.execute(
-                """
-                DELETE FROM webhook WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND \(isIdle)
-                """, key)
-        }
+        try connection.executeEach(
+            """
+            DELETE FROM webhook WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND \(isIdle)
+            """, keys)
     }
 }

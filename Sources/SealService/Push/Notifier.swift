@@ -43,11 +43,10 @@ package struct Notifier {
     /// The feeds of all who may be told, before anything is read or written of them: other zones' saves may tell the
     /// same ones, and what one of those ends, this one is not to find still there.
     private func holdFeeds() throws {
-        try connection.hold(
-            """
-            SELECT last FROM notification_feed WHERE owner IN (SELECT s.owner FROM \(Watch.subscriptions)
-                WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0) ORDER BY owner
-            """, zone.key)
+        try NotificationFeed.hold(
+            in: "SELECT s.owner FROM \(Watch.subscriptions) WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0",
+            zone.key,
+            in: connection)
     }
 
     /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions

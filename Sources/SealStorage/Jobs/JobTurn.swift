@@ -25,6 +25,14 @@ package final class JobTurn: Sendable {
         try await database.read(body)
     }
 
+    /// What there is to be done next; nil for nothing.
+    package func next<C: Collection & Sendable>(
+        _ find: @escaping @Sendable (any SQLConnection) throws -> C
+    ) async throws -> C? {
+        let found = try await read(find)
+        return found.isEmpty ? nil : found
+    }
+
     /// One transaction. None is begun any more once the server stops.
     ///
     /// Throws `JobLease.HeldElsewhere` and `CancellationError`.
