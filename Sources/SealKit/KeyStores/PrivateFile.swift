@@ -21,6 +21,16 @@ package enum PrivateFile {
         }
     }
 
+    /// Makes an empty file of mode 0600 where there is none. One that is there is neither replaced nor opened: closing
+    /// it would let go the locks that SQLite holds on it for this process (https://sqlite.org/howtocorrupt.html, 2.2).
+    static func makeEmpty(at url: URL) throws(SealKitError) {
+        guard access(url.path, F_OK) != 0 else { return }
+        try locked(url) { () throws(SealKitError) in
+            guard access(url.path, F_OK) != 0 else { return }
+            try place(Data(), at: url) { rename($0, url.path) }
+        }
+    }
+
     /// Replaces the file in one step, or makes it. The caller holds the lock.
     package static func replace(_ url: URL, with content: Data) throws(SealKitError) {
         try place(content, at: url) { rename($0, url.path) }

@@ -40,10 +40,7 @@ public final class OperationJournal: Sendable {
         self.file = file
         self.observer = observer
         do {
-            if !FileManager.default.fileExists(atPath: file.path) {
-                _ = FileManager.default.createFile(
-                    atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
-            }
+            try PrivateFile.makeEmpty(at: file)
             var configuration = Configuration()
             configuration.busyMode = .immediateError
             configuration.prepareDatabase {

@@ -21,10 +21,7 @@ public final class TrustStore: Sendable {
         self.file = file
         do {
             if let file {
-                if !FileManager.default.fileExists(atPath: file.path) {
-                    _ = FileManager.default.createFile(
-                        atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
-                }
+                try PrivateFile.makeEmpty(at: file)
                 var configuration = Configuration()
                 configuration.busyMode = .timeout(TrustStore.patience)
                 configuration.prepareDatabase { try TrustStore.keepLog($0) }

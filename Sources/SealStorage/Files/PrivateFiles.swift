@@ -21,8 +21,10 @@ package enum PrivateFiles {
         }
     }
 
-    /// Creates the file (mode 0600) unless it exists.
+    /// Creates the file (mode 0600) unless it exists. One that is there is not opened: closing it would let go the locks
+    /// that SQLite holds on it for this process (https://sqlite.org/howtocorrupt.html, 2.2).
     package static func createFile(at path: String) throws(FileError) {
+        guard access(path, F_OK) != 0 else { return }
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: path, action: "create", code: errno) }
         close(descriptor)
