@@ -86,6 +86,20 @@ import Testing
         }
     }
 
+    /// Of two apps that share the file, each goes on where it was.
+    @Test func appsOfOneAccountKeepTheirPositionsTogether() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (one, other) = (PushPositions(folder), PushPositions(folder))
+        one.keep("100", for: "one")
+        other.keep("5", for: "other")
+        one.keep("101", for: "one")
+        let later = PushPositions(folder)
+        #expect(later["one"] == "101")
+        #expect(later["other"] == "5")
+    }
+
     /// A file of positions that says nothing: everything may have changed, which an app is told once.
     @Test func damagedPositionsMeanThatAllMayHaveChanged() async throws {
         try await Cloud.run { cloud in

@@ -96,6 +96,11 @@ import Testing
         let damaged = try await run("account", "whoami")
         #expect(damaged.status != 0)
         #expect(damaged.errors.contains("does not hold an account's name"))
+        try FileManager.default.removeItem(at: folder("current"))
+        try FileManager.default.createDirectory(at: folder("current"), withIntermediateDirectories: true)
+        let unreadable = try await run("account", "whoami")
+        #expect(unreadable.status != 0)
+        #expect(unreadable.errors.contains("could not be read"), "\(unreadable.errors)")
         #expect(try await run("account", "whoami", "--account", "default").status == 77)
     }
 
@@ -196,7 +201,7 @@ import Testing
             "$0" account passphrase --key-file "$1/key.json" 2>&1
             echo "status $?"
             cmp "$2" "$1/key.json" && echo same
-            ls "$1"
+            ls -A "$1"
             """
         let disk = try TemporaryFolder()
         let said = try await Command.finished(

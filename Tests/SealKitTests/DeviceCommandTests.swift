@@ -93,6 +93,11 @@ import Testing
         #expect(
             try await run("desk", "account", "enrol", "--server", server.origin, status: 75).errors.contains(
                 "one at a time"))
+        // Nor by another way: that one's end would take away what is verified for this one.
+        #expect(
+            try await run("desk", "account", "create", "--server", server.origin, status: 75).errors.contains(
+                "one at a time"))
+        #expect(FileManager.default.fileExists(atPath: keyFile("desk") + ".trust"))
         await late.stop()
         try desk.old.say(desk.codes.new + "1")
         try desk.new.say(desk.codes.new == "000000" ? "000001" : "000000")
@@ -102,7 +107,7 @@ import Testing
         #expect(one.status == 0, "\(one.errors) \(another.errors)")
         #expect(another.status == 0, "\(one.errors) \(another.errors)")
         let locks = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {
-            $0.hasSuffix(".enrolling")
+            $0.hasSuffix(".lock")
         }
         #expect(locks.isEmpty)
         #expect(try await run("desk", "account", "whoami", "--quiet").output == whoami)

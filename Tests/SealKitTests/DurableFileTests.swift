@@ -27,7 +27,37 @@ struct DurableFileTests {
             ["account", "create", "--server", server.origin, "--key-file", keys.appendingPathComponent("ann").path])
         #expect(said.status == 0, "\(said.errors)")
         let seen = try calls.all(below: keys)
-        #expect(isInOrder(seen, ["sync ann.new", "name ann", "sync ."]), "\(seen)")
+        #expect(isInOrder(seen, ["sync .ann.new", "name ann", "sync ."]), "\(seen)")
+    }
+
+    /// Whoever deletes the account next has it there after a power cut: its files, their folders, and its own name.
+    @Test func anExportIsDurableBeforeTheCommandEnds() async throws {
+        let server = try ServerProcess.shared.get()
+        let calls = SystemCalls(in: temporary.url)
+        let file = temporary.url.appendingPathComponent("film")
+        try pattern(1_000).write(to: file)
+        let environment = ["SEALKIT_KEY_FILE": temporary.url.appendingPathComponent("ann").path]
+        for arguments in [
+            ["account", "create", "--server", server.origin], ["zone", "create", "Notes"],
+            ["record", "save", "--zone", "Notes", "--type", "Film", "--name", "film", "--asset", "film=" + file.path],
+        ] {
+            let said = try await Command.finished(ServerProcess.executable, arguments, environment: environment)
+            #expect(said.status == 0, "\(said.errors)")
+        }
+        let place = temporary.url.appendingPathComponent("exports")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let export = place.appendingPathComponent("all").path
+        let said = try await calls.run(
+            ["data", "export", export, "--key-file", temporary.url.appendingPathComponent("ann").path])
+        #expect(said.status == 0, "\(said.errors)")
+        let seen = try calls.all(below: place)
+        let named = try #require(seen.firstIndex(of: "name all"), "\(seen)")
+        #expect(seen[named...].contains("sync ."), "\(seen)")
+        let synced = seen[..<named].filter { $0.hasPrefix("sync ") }
+        for path in try FileManager.default.subpathsOfDirectory(atPath: export) {
+            #expect(synced.contains { $0.hasSuffix("/" + path) }, "\(path): \(seen)")
+        }
+        #expect(synced.contains { $0.hasPrefix("sync all.part-") && !$0.contains("/") }, "\(seen)")
     }
 
     /// In one request, and in parts.

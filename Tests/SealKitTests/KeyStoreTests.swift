@@ -144,16 +144,22 @@ import Testing
         }
         try Data(text.replacing("\"version\" : 1", with: "\"version\" : 2").utf8).write(to: file)
         #expect(await failure { _ = try await store.load() } == .incompatibleVersion)
-        // What a process that was killed while it wrote has left behind is no hindrance.
+        // What a process that was killed while it wrote has left behind is no hindrance; what somebody keeps beside it
+        // is theirs.
         try whole.write(to: file)
-        try whole.prefix(20).write(to: URL(fileURLWithPath: file.path + ".new"))
+        let draft = temporary.url.appendingPathComponent(".\(file.lastPathComponent).new")
+        try whole.prefix(20).write(to: draft)
+        let kept = URL(fileURLWithPath: file.path + ".new")
+        try whole.write(to: kept)
         try await store.update { $0.deviceName = "after" }
         #expect(try await FileKeyStore(file: file).load()?.deviceName == "after")
-        #expect(!FileManager.default.fileExists(atPath: file.path + ".new"))
+        #expect(!FileManager.default.fileExists(atPath: draft.path))
         // And goes with the account: its bytes are the account's.
-        try whole.write(to: URL(fileURLWithPath: file.path + ".new"))
+        try whole.write(to: draft)
         try await store.delete()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.url.path).isEmpty)
+        #expect(try Data(contentsOf: kept) == whole)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: temporary.url.path) == [kept.lastPathComponent])
     }
 
     /// Of many that make one file at once, the one that is told so has it there.

@@ -43,6 +43,19 @@ import Testing
         let received = steps.withLock { $0 }
         #expect(try Data(contentsOf: copy) == pattern(300_000))
         #expect(received.last.map { $0.done == $0.total } == true)
+
+        // A file that came meanwhile is replaced only for whoever wants that.
+        try Data("somebody's".utf8).write(to: copy)
+        let code = await failure { try await ann.own.download(asset, of: remote.recordID, to: copy, replaces: false) }
+        #expect(code == .constraintViolation)
+        #expect(try Data(contentsOf: copy) == Data("somebody's".utf8))
+        try await ann.own.download(asset, of: remote.recordID, to: copy)
+        #expect(try Data(contentsOf: copy) == pattern(300_000))
+        let other = temporary.url.appendingPathComponent("other")
+        try await ann.own.download(asset, of: remote.recordID, to: other, replaces: false)
+        #expect(try Data(contentsOf: other) == pattern(300_000))
+        let names = try FileManager.default.contentsOfDirectory(atPath: temporary.url.path)
+        #expect(!names.contains { $0.contains(".part-") })
     }
 
     @Test func eachRecordTellsHowFarItsFilesAre() async throws {

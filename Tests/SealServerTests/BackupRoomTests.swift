@@ -42,6 +42,28 @@ import Testing
         }
     }
 
+    /// Of many that make one file at once, one does, and the file has what that one wrote.
+    @Test func oneOfManyMakesASecret() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("secret")
+        for _ in 0..<16 {
+            try? FileManager.default.removeItem(atPath: path)
+            let made = await withTaskGroup(of: UInt8?.self) { group in
+                for number in 0..<UInt8(8) {
+                    group.addTask {
+                        let bytes = [UInt8](repeating: number, count: SecretFile.byteCount)
+                        return (try? SecretFile.create(at: path, contents: bytes)).map { number }
+                    }
+                }
+                return await group.compactMap { $0 }.reduce(into: []) { $0.append($1) }
+            }
+            #expect(made.count == 1)
+            let bytes = try SecretFile.contents(of: path, atMost: SecretFile.byteCount)
+            #expect(bytes == [UInt8](repeating: made.first ?? 255, count: SecretFile.byteCount))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["secret"])
+    }
+
     /// Whoever makes the backup, the server's user reads when it was.
     @Test(.enabled(if: geteuid() == 0)) func theNoteIsOfWhoeverHasTheFolder() throws {
         let folder = TemporaryFolder()

@@ -21,15 +21,14 @@ final class PushPositions: Sendable {
         file = folder?.appendingPathComponent(Self.fileName)
         var read = State()
         if let file {
-            do {
-                if let content = try PrivateFile.read(file) {
-                    read.ids = try JSONDecoder().decode([String: String].self, from: content.bytes)
-                }
-            } catch {
-                read.isDamaged = true
-            }
+            do { read.ids = try Self.ids(in: file) } catch { read.isDamaged = true }
         }
         state = Mutex(read)
+    }
+
+    private static func ids(in file: URL) throws -> [String: String] {
+        guard let content = try PrivateFile.read(file) else { return [:] }
+        return try JSONDecoder().decode([String: String].self, from: content.bytes)
     }
 
     subscript(place: String) -> String? { state.withLock { $0.ids[place] } }
@@ -39,13 +38,19 @@ final class PushPositions: Sendable {
         state.withLock { $0.isDamaged && $0.told.insert(place).inserted }
     }
 
-    /// A position that cannot be written is told again after a restart, which is no harm: notifications are hints.
+    /// A position that cannot be written is told again after a restart, which is no harm: notifications are hints. The
+    /// other places of the file are those of whoever wrote them last: other apps of the account share it.
     func keep(_ id: String, for place: String) {
         state.withLock { state in
             state.ids[place] = id
-            guard let file, let data = try? JSONEncoder().encode(state.ids) else { return }
+            guard let file else { return }
             StateFolder.make(for: file)
-            try? PrivateFile.locked(file) { () throws(SealKitError) in try PrivateFile.replace(file, with: data) }
+            try? PrivateFile.locked(file) { () throws(SealKitError) in
+                var ids = (try? Self.ids(in: file)) ?? [:]
+                ids[place] = id
+                guard let data = try? JSONEncoder().encode(ids) else { return }
+                try PrivateFile.replace(file, with: data)
+            }
         }
     }
 }

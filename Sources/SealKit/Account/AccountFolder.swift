@@ -45,10 +45,11 @@ package struct AccountFolder: Sendable {
     }
 
     /// The account in use.
-    /// - Throws: `invalidArguments` when the file that says so is damaged: another account would be a silent mistake.
+    /// - Throws: `invalidArguments` when the file that says so is damaged, `permissionFailure` when it cannot be read:
+    ///   another account would be a silent mistake.
     package func current() throws(SealKitError) -> String {
-        guard let data = FileManager.default.contents(atPath: currentFile.path) else { return Self.defaultName }
-        let name = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+        guard let content = try PrivateFile.read(currentFile) else { return Self.defaultName }
+        let name = String(decoding: content.bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
         guard Self.isName(name) else {
             throw SealKitError(
                 .invalidArguments, "\(currentFile.path) does not hold an account's name",

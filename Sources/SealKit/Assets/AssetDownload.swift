@@ -11,17 +11,19 @@ extension Database {
     ///
     /// - Parameter asset: of the fetched record.
     /// - Parameter recordID: of that record.
-    /// - Parameter file: where it will be; one that is there is replaced.
+    /// - Parameter file: where it will be.
+    /// - Parameter replaces: whether a file that is there by the end is replaced.
     /// - Parameter progress: bytes received so far, and of all.
-    /// - Throws: `assetNotAvailable`; `integrityFailure` at the first wrong byte; `storageFull`.
+    /// - Throws: `assetNotAvailable`; `integrityFailure` at the first wrong byte; `storageFull`; `constraintViolation`
+    ///   for a file that is not to be replaced.
     public func download(
-        _ asset: Asset, of recordID: Record.ID, to file: URL,
+        _ asset: Asset, of recordID: Record.ID, to file: URL, replaces: Bool = true,
         progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) {
         try core.requireAccess(to: scope)
         try await core.witnessing(zone: recordID.zoneID, record: recordID.recordName) { () async throws(SealKitError) in
             let remote = try Database.stored(asset)
-            try await fetch(remote, of: recordID, into: try PartFile(file), progress: progress)
+            try await fetch(remote, of: recordID, into: try PartFile(file, replaces: replaces), progress: progress)
         }
     }
 

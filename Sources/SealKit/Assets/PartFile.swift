@@ -8,25 +8,33 @@ final class PartFile {
     private var descriptor: Int32
     /// It is there for whoever goes on with it.
     private let outlives: Bool
+    /// A file that has the name by the end goes.
+    private let replaces: Bool
     /// Bytes that were in it when it was opened.
     let present: UInt64
 
+    /// - Parameter replaces: whether a file that has the name by the end goes.
     /// - Throws: `internalError` where it cannot be made.
-    convenience init(_ file: URL) throws(SealKitError) {
-        try self.init(file, file.path + ".part-\(UUID().uuidString.prefix(8))", O_CREAT | O_EXCL, outlives: false)
+    convenience init(_ file: URL, replaces: Bool) throws(SealKitError) {
+        try self.init(
+            file, file.path + ".part-\(UUID().uuidString.prefix(8))", O_CREAT | O_EXCL, outlives: false,
+            replaces: replaces)
     }
 
     /// One that stays when it is abandoned, or its process is ended, and is gone on with under the same name.
     /// - Parameter temporary: beside the file.
     /// - Throws: `internalError` where it cannot be opened or made.
     convenience init(_ file: URL, goingOnWith temporary: URL) throws(SealKitError) {
-        try self.init(file, temporary.path, O_CREAT | O_NOFOLLOW, outlives: true)
+        try self.init(file, temporary.path, O_CREAT | O_NOFOLLOW, outlives: true, replaces: true)
     }
 
-    private init(_ file: URL, _ temporary: String, _ flags: Int32, outlives: Bool) throws(SealKitError) {
+    private init(
+        _ file: URL, _ temporary: String, _ flags: Int32, outlives: Bool, replaces: Bool
+    ) throws(SealKitError) {
         self.file = file
         self.temporary = temporary
         self.outlives = outlives
+        self.replaces = replaces
         descriptor = Foundation.open(temporary, O_RDWR | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0, let status = FileStatus(descriptor: descriptor), status.isRegular else {
             let reason = String(cString: strerror(errno))
@@ -74,14 +82,29 @@ final class PartFile {
         }
     }
 
+    /// - Throws: `constraintViolation` where a file has the name that is not to be replaced.
     func finish() throws(SealKitError) {
-        // Whoever finds one that outlives its process under its name takes it for whole.
-        let isDurable = !outlives || fsync(descriptor) == 0
+        // Whoever finds one that outlives its process under its name takes it for whole; and what is replaced goes only
+        // for bytes that are on the disk.
+        let isDurable = !outlives && access(file.path, F_OK) != 0 || fsync(descriptor) == 0
         let closed = close(descriptor)
         descriptor = -1
-        guard isDurable, closed == 0, rename(temporary, file.path) == 0 else {
-            throw SealKitError(.internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
+        guard isDurable, closed == 0, name() == 0 else {
+            guard errno == EEXIST else {
+                throw SealKitError(
+                    .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
+            }
+            throw SealKitError(
+                .constraintViolation, "there is a file at \(file.path) by now",
+                remedy: "name another file, or replace it")
         }
+    }
+
+    private func name() -> Int32 {
+        guard !replaces else { return rename(temporary, file.path) }
+        // A hard link fails where a rename would silently replace.
+        guard link(temporary, file.path) == 0 else { return -1 }
+        return unlink(temporary)
     }
 
     func abandon() {

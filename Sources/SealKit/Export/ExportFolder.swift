@@ -80,9 +80,20 @@ struct ExportFolder {
             try handle.write(contentsOf: try encoder.encode(content) + Data("\n".utf8))
             try handle.synchronize()
             try handle.close()
+            // Whoever deletes an account after its export relies on its being there after a power cut: the names too.
+            try syncFolders()
             try FileManager.default.moveItem(at: temporary, to: folder)
+            try PrivateFile.syncFolder(of: folder)
         } catch {
             throw failed(name)
+        }
+    }
+
+    private func syncFolders() throws {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: temporary.path)
+        // What is in a folder makes it known.
+        for parent in Set(paths.map { url($0).deletingLastPathComponent() }) {
+            try PrivateFile.syncFolder(of: parent.appendingPathComponent("any"))
         }
     }
 

@@ -13,12 +13,14 @@ package enum PrivateFile {
     /// Makes a new file of mode 0600; never over one that is there.
     static func create(at url: URL, content: Data) throws(SealKitError) {
         try locked(url) { () throws(SealKitError) in
-            try place(content, at: url) { temporary in
-                // A hard link fails where a rename would silently replace.
-                defer { unlink(temporary) }
-                return link(temporary, url.path)
-            }
+            try place(content, at: url) { placeNew($0, url) }
         }
+    }
+
+    /// A hard link fails where a rename would silently replace.
+    private static func placeNew(_ temporary: String, _ url: URL) -> Int32 {
+        defer { unlink(temporary) }
+        return link(temporary, url.path)
     }
 
     /// Makes an empty file of mode 0600 where there is none. One that is there is neither replaced nor opened: closing
@@ -26,8 +28,7 @@ package enum PrivateFile {
     static func makeEmpty(at url: URL) throws(SealKitError) {
         guard access(url.path, F_OK) != 0 else { return }
         try locked(url) { () throws(SealKitError) in
-            guard access(url.path, F_OK) != 0 else { return }
-            try place(Data(), at: url) { rename($0, url.path) }
+            try place(Data(), at: url) { placeNew($0, url) == 0 || errno == EEXIST ? 0 : -1 }
         }
     }
 
@@ -103,7 +104,10 @@ package enum PrivateFile {
         return try body()
     }
 
-    private static func draft(of url: URL) -> String { url.path + ".new" }
+    /// A name that nobody would give a file of their own: what has it is taken away.
+    private static func draft(of url: URL) -> String {
+        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).new").path
+    }
 
     /// Writes beside the place, makes the bytes durable, then the name. The caller holds the lock.
     private static func place(
@@ -144,7 +148,7 @@ package enum PrivateFile {
     }
 
     /// A name survives a power cut only after this.
-    private static func syncFolder(of url: URL) throws(SealKitError) {
+    static func syncFolder(of url: URL) throws(SealKitError) {
         let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw unwritten(url) }
         defer { close(folder) }

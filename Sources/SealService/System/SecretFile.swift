@@ -59,15 +59,15 @@ package enum SecretFile {
 
     /// The same for a secret of another form.
     package static func create(at path: String, contents bytes: [UInt8]) throws {
-        let draft = path + ".new"
-        unlink(draft)
+        let folder = path.absolutePath.folderAbove
+        // Of this call alone: of two that make one file, each links what it has written itself.
+        let draft = "\(folder)/.draft-\(UUID().uuidString.prefix(8)).new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: draft, action: "create", code: errno) }
         defer {
             close(descriptor)
             unlink(draft)
         }
-        let folder = path.absolutePath.folderAbove
         try PrivateFiles.handOver(descriptor, draft, toOwnerOf: folder)
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
             throw FileError(path: draft, action: "write", code: errno)

@@ -21,13 +21,16 @@ package enum PrivateFiles {
         }
     }
 
-    /// Creates the file (mode 0600) unless it exists. One that is there is not opened: closing it would let go the locks
-    /// that SQLite holds on it for this process (https://sqlite.org/howtocorrupt.html, 2.2).
+    /// Creates the file (mode 0600) unless it exists. One that is there is not opened: closing it would let go the
+    /// locks that SQLite holds on it for this process (https://sqlite.org/howtocorrupt.html, 2.2).
     package static func createFile(at path: String) throws(FileError) {
-        guard access(path, F_OK) != 0 else { return }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(path: path, action: "create", code: errno) }
-        close(descriptor)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return
+        }
+        guard errno == EEXIST else { throw FileError(path: path, action: "create", code: errno) }
+        guard access(path, R_OK | W_OK) == 0 else { throw FileError(path: path, action: "open", code: errno) }
     }
 
     /// Gives a file or folder its final name, durably; nothing has it in between.

@@ -32,6 +32,8 @@ struct AccountDelete: AccountHolderCommand {
             "This deletes the account \(global.accountLabel.escaped) at \(client.account.server), which is \(user) in "
                 + "\(global.containerIdentifier), and everything in it, for ever and in every container",
             typing: "delete")
+        let lock = try KeyFileLock(beside: global.keyFileURL)
+        defer { withExtendedLifetime(lock) {} }
         try await delete(client.account, trust: despiteForks ? nil : client.trust)
         TrustFiles.remove(beside: global.keyFileURL)
         try GlobalOptions.accounts.left(global.keyFileURL)

@@ -26,11 +26,9 @@ struct AccountEnrol: ClientCommand {
         let target = NewKeyFile(global)
         try target.check()
         let passphrase = try global.newPassphrase(ask: passphrase)
-        let lock = try EnrolmentLock(beside: global.keyFileURL)
-        defer { withExtendedLifetime(lock) {} }
-        let enrolment = try await DeviceEnrolment.begin(
-            transport: try global.transport(server: server), deviceName: device.name)
         try await target.make { trust in
+            let enrolment = try await DeviceEnrolment.begin(
+                transport: try global.transport(server: server), deviceName: device.name)
             let account: Account
             do {
                 try output.result(

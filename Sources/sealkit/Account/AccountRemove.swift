@@ -28,6 +28,8 @@ struct AccountRemove: ClientCommand {
                 + "key or its recovery passphrase brings it back",
             typing: name)
         let file = folder.keyFile(name)
+        let lock = try KeyFileLock(beside: file)
+        defer { withExtendedLifetime(lock) {} }
         try await FileKeyStore(file: file).delete()
         TrustFiles.remove(beside: file)
         try folder.left(file)

@@ -30,7 +30,11 @@ struct NewKeyFile {
 
     /// Runs what brings an account to this device, with what it verifies beside the new key file. Where that comes to
     /// no key file, nothing is left that was not there before.
+    /// - Throws: also where another command is at the same key file.
     func make<T>(_ body: (TrustStore) async throws -> T) async throws -> T {
+        let lock = try KeyFileLock(beside: url)
+        defer { withExtendedLifetime(lock) {} }
+        try check()
         let wasThere = FileManager.default.fileExists(atPath: global.trustFileURL.path)
         do {
             return try await body(try TrustFiles.open(beside: url))

@@ -51,7 +51,7 @@ struct RecordAsset: AccountHolderCommand {
         }
         let bar = ProgressBar(key, say)
         do {
-            try await database.download(asset, of: recordID, to: target) { received, total in
+            try await database.download(asset, of: recordID, to: target, replaces: force) { received, total in
                 bar.update(received, of: total)
             }
         } catch {

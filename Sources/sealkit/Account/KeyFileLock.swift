@@ -1,15 +1,15 @@
 import Foundation
 import SealSystem
 
-/// One command at a time brings an account to or from a key file: the next enrolment is its user's next word, not
-/// another window's.
-final class EnrolmentLock {
+/// One command at a time brings an account to a key file, to another device or away: the next enrolment is its user's
+/// next word, not another window's; and what is verified for a key file that comes to nothing is no other command's.
+final class KeyFileLock {
     private let path: String
     private let descriptor: Int32
 
     /// - Throws: while another command holds it; where nothing can be written beside the key file.
     init(beside keyFile: URL) throws(Failure.Local) {
-        path = keyFile.path + ".enrolling"
+        path = keyFile.path + ".lock"
         while true {
             let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else {
@@ -21,7 +21,7 @@ final class EnrolmentLock {
                 close(file)
                 throw Failure.Local(
                     status: .tryLater,
-                    reason: "another command is enrolling a device with the key file \(keyFile.path)",
+                    reason: "another command brings an account to the key file \(keyFile.path), or from it",
                     remedy: "one at a time: answer that one, or end it, first")
             }
             // The one that has just ended took its file away: a lock on that keeps nobody out.
