@@ -76,7 +76,7 @@ import Testing
                 root: try AssetTree.root(leaves))
             let remote = Asset.Remote(
                 content: .sealed(asset), blob: "blob", recordID: Record.ID(recordName: "film"), key: "file")
-            let part = try PartFile(folder.appendingPathComponent(name))
+            let part = try PartFile(folder.appendingPathComponent(name), replaces: true)
             let opener = try AssetOpener(asset, remote, leafBytes: leaves.flatMap(\.bytes), file: part)
             do {
                 for chunk in sealed { try opener.take(ByteBuffer(bytes: chunk)) }
