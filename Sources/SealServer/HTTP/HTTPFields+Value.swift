@@ -1,10 +1,13 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// What the subscript gives, which joins the values even where there is one: a few thousand instructions a header.
+    /// What the subscript gives, by one look at each field: that one joins the values even where there is one.
     func value(of name: HTTPField.Name) -> String? {
-        guard contains(name) else { return nil }
-        let values = self[values: name]
-        return values.count == 1 ? values[0] : self[name]
+        var found: String?
+        for field in self where field.name == name {
+            guard found == nil else { return self[name] }
+            found = field.value
+        }
+        return found
     }
 }

@@ -14,14 +14,23 @@ extension TelemetryRecorder {
         guard !note.isPreflight else { return }
         let (isKnown, outcome, status) = (note.isKnown, note.outcome, response.status.code)
         let code = outcome.code.isEmpty && status >= 400 ? "http-\(status)" : outcome.code
+        let (bytesIn, account) = (Int64(note.bytesReceived), note.knownAccount)
+        let bytesOut = outcome.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0
+        let words = RequestWords(request, context)
+        if isKnown, code.isEmpty, outcome.isPlain,
+            noteAgain(
+                words, bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds, account: account,
+                isPerson: note.isPerson)
+        {
+            return
+        }
         let key = TelemetryKey(request, context, isKnown: isKnown, code: code)
         self.note(
             LoggedRequest(
-                key: key, bytesIn: Int64(note.bytesReceived),
-                bytesOut: outcome.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0,
-                microseconds: microseconds, account: note.knownAccount, isPerson: note.isPerson,
-                refusedItems: outcome.items.values.reduce(0, +), request: code.isEmpty || !hasLog ? "" : context.id,
-                groupID: isKnown && hasLog ? OperationGroupHeader(request)?.id.bytes ?? [] : []))
+                key: key, bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds, account: account,
+                isPerson: note.isPerson, refusedItems: outcome.items.values.reduce(0, +),
+                request: code.isEmpty || !hasLog ? "" : context.id,
+                groupID: isKnown && hasLog ? OperationGroupHeader(request)?.id.bytes ?? [] : []), words: words)
         for (code, count) in outcome.items {
             var item = key
             (item.kind, item.code) = (.item, code)
@@ -49,6 +58,18 @@ extension SharingNews {
         {
             metrics.count(.sharing, event, by: count)
         }
+    }
+}
+
+extension RequestWords {
+    fileprivate init(_ request: Request, _ context: SealRequestContext) {
+        let parameters = context.pathParameters
+        self.init(
+            operation: context.endpointName, template: context.endpointPath,
+            container: parameters.part("container"), environment: parameters.part("environment"),
+            database: parameters.part("database"),
+            client: ClientHeader.name.flatMap { request.headers.value(of: $0) },
+            group: OperationGroupHeader.nameHeader.flatMap { request.headers.value(of: $0) })
     }
 }
 

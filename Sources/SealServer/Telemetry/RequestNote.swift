@@ -17,6 +17,9 @@ final class RequestNote: Sendable {
         var items: [String: Int] = [:]
         /// What it has done to rosters.
         var news: SharingNews?
+
+        /// Nothing was refused, and there is no more to tell of it.
+        var isPlain: Bool { code.isEmpty && items.isEmpty && news == nil }
     }
 
     /// Its session or server-to-server key was found good.

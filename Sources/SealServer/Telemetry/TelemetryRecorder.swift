@@ -20,6 +20,14 @@ final class TelemetryRecorder: Sendable {
         var place: Int?
     }
 
+    /// Of one minute: words of requests whose series is known.
+    fileprivate static let mostFamiliar = 8
+
+    fileprivate struct Familiar {
+        let words: RequestWords
+        let index: Int
+    }
+
     fileprivate struct Place {
         let name: TelemetryPlace
         var accounts: Set<Int64> = []
@@ -57,6 +65,9 @@ final class TelemetryRecorder: Sendable {
         var loggedAt: Int64 = 0
         /// That somebody known has been in.
         var containers: Set<String> = []
+        /// Of the current minute; the next one takes the place of the oldest.
+        var familiar: [Familiar] = []
+        var oldestFamiliar = 0
     }
 
     private let state = Mutex(State())
@@ -75,13 +86,32 @@ final class TelemetryRecorder: Sendable {
 
     /// One request. A stranger's container is told where somebody known has been since the start: anybody can read a
     /// public database of a name that they make up.
-    func note(_ request: LoggedRequest) {
+    /// - Parameter words: of one that was answered.
+    func note(_ request: LoggedRequest, words: RequestWords? = nil) {
         let time = clock()
         state.withLock { state in
             state.begin(time)
             let index = state.index(of: request.key, isKnown: request.isKnown)
             state.current.add(request, to: index)
             if hasLog { state.log(request, at: time) }
+            if let words, request.kind == .answered { state.learn(words, of: request.key, index) }
+        }
+    }
+
+    /// One more request of somebody known that was answered, by words that were noted this minute.
+    /// - Returns: false where it has to be noted with all that is known of it: its words are new, or the log takes it.
+    func noteAgain(
+        _ words: RequestWords, bytesIn: Int64, bytesOut: Int64, microseconds: Int64, account: Int64, isPerson: Bool
+    ) -> Bool {
+        let time = clock()
+        return state.withLock { state in
+            guard state.current.holds(time), !hasLog || !state.current.takes(.answered),
+                let index = state.index(ofFamiliar: words)
+            else { return false }
+            state.current.series[index].sum.add(bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds)
+            if isPerson, let place = state.current.series[index].place { state.current.add(account, to: place) }
+            if hasLog { state.unlogged += 1 }
+            return true
         }
     }
 
@@ -146,11 +176,24 @@ extension TelemetryRecorder.Minute {
     fileprivate mutating func add(_ request: LoggedRequest, to index: Int) {
         series[index].sum.add(
             bytesIn: request.bytesIn, bytesOut: request.bytesOut, microseconds: request.microseconds)
-        guard let account = request.activeAccount, accountCount < TelemetryRecorder.mostAccounts,
-            let place = place(of: request, in: index)
-        else { return }
+        if let account = request.activeAccount, let place = place(of: request, in: index) { add(account, to: place) }
+    }
+
+    fileprivate mutating func add(_ account: Int64, to place: Int) {
+        guard accountCount < TelemetryRecorder.mostAccounts else { return }
         if places[place].accounts.insert(account).inserted { accountCount += 1 }
     }
+
+    /// - Parameter time: microseconds since 1970.
+    fileprivate func holds(_ time: Int64) -> Bool { start == Self.start(of: time) }
+
+    fileprivate static func start(of time: Int64) -> Int64 {
+        let seconds = time / 1_000_000
+        return seconds - seconds % TelemetryFile.Step.minute.rawValue
+    }
+
+    /// Whether the log has room for one more of a kind.
+    fileprivate func takes(_ kind: LogEntry.Kind) -> Bool { logCounts[Int(kind.rawValue)] < kind.mostPerMinute }
 
     /// Nil outside of any container.
     private mutating func place(of request: LoggedRequest, in index: Int) -> Int? {
@@ -189,16 +232,28 @@ extension TelemetryRecorder.State {
 
     /// - Parameter time: microseconds since 1970.
     fileprivate mutating func begin(_ time: Int64) {
-        let seconds = time / 1_000_000
-        let start = seconds - seconds % TelemetryFile.Step.minute.rawValue
-        guard current.start != start else { return }
+        guard !current.holds(time) else { return }
         end()
-        current = TelemetryRecorder.Minute(start: start)
+        current = TelemetryRecorder.Minute(start: TelemetryRecorder.Minute.start(of: time))
+    }
+
+    fileprivate func index(ofFamiliar words: RequestWords) -> Int? { familiar.first { $0.words == words }?.index }
+
+    /// Only of a series of its own with a place: where an account is active takes a longer look otherwise.
+    fileprivate mutating func learn(_ words: RequestWords, of key: TelemetryKey, _ index: Int) {
+        let series = current.series[index]
+        guard series.place != nil, series.key.container == key.container, self.index(ofFamiliar: words) == nil else {
+            return
+        }
+        let new = TelemetryRecorder.Familiar(words: words, index: index)
+        guard familiar.count == TelemetryRecorder.mostFamiliar else { return familiar.append(new) }
+        familiar[oldestFamiliar] = new
+        oldestFamiliar = (oldestFamiliar + 1) % TelemetryRecorder.mostFamiliar
     }
 
     fileprivate mutating func log(_ request: LoggedRequest, at time: Int64) {
         let kind = request.kind
-        guard current.logCounts[Int(kind.rawValue)] < kind.mostPerMinute else {
+        guard current.takes(kind) else {
             unlogged += 1
             return
         }
@@ -213,6 +268,7 @@ extension TelemetryRecorder.State {
     fileprivate mutating func end() {
         if !current.series.isEmpty { ended.append(current) }
         current = TelemetryRecorder.Minute(start: .min)
+        (familiar, oldestFamiliar) = ([], 0)
         shrink()
     }
 

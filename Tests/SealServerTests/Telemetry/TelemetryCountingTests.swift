@@ -114,6 +114,71 @@ import Testing
         #expect(recorder.lost == 0)
     }
 
+    private static func words(_ operation: String, _ container: String, group: String? = nil) -> RequestWords {
+        RequestWords(
+            operation: operation, template: "/" + operation, container: Substring(container),
+            environment: "development", database: "private", client: nil, group: group)
+    }
+
+    /// Whoever sends the words of one that was noted is counted as that one, and nobody else.
+    @Test func familiarWordsAreCountedAsTheirs() throws {
+        let clock = TestClock()
+        let recorder = TelemetryRecorder(hasLog: true, clock: { clock.now })
+        let (notes, films) = (Self.key(), Self.key(container: "org.example.films"))
+        func again(_ words: RequestWords, account: Int64 = 1, isPerson: Bool = true) -> Bool {
+            recorder.noteAgain(
+                words, bytesIn: 10, bytesOut: 20, microseconds: 500, account: account, isPerson: isPerson)
+        }
+        func note(_ key: TelemetryKey, account: Int64 = 1) {
+            let words = Self.words(key.operation, key.container, group: key.group.isEmpty ? nil : key.group)
+            recorder.note(Self.request(key, account: account), words: words)
+        }
+        let (ofNotes, ofFilms) = (
+            Self.words(notes.operation, notes.container), Self.words(films.operation, films.container)
+        )
+        #expect(!again(ofNotes))
+        // As long as the log takes them they come with all that it says of them.
+        note(notes)
+        #expect(!again(ofNotes))
+        for _ in 1..<LogEntry.Kind.answered.mostPerMinute { note(notes) }
+        #expect(again(ofNotes, account: 2))
+        #expect(again(ofNotes, account: 3, isPerson: false))
+        #expect(!again(ofFilms))
+        note(films)
+        #expect(again(ofFilms, account: 4))
+        // Neither what was refused nor a stranger's teaches anything.
+        note(Self.key("records/lookup", code: "zoneNotFound"))
+        note(Self.key("records/changes"), account: 0)
+        #expect(!again(Self.words("records/lookup", notes.container)))
+        #expect(!again(Self.words("records/changes", notes.container)))
+        // Words without end push out one another, and are found again.
+        for index in 0..<100 {
+            note(Self.key(group: "g\(index)"))
+            #expect(again(Self.words(notes.operation, notes.container, group: "g\(index)")))
+        }
+        #expect(!again(ofNotes))
+        note(notes)
+        #expect(again(ofNotes, account: 5))
+
+        let batch = recorder.take()
+        let minute = try #require(batch.minutes.first)
+        let most = Int64(LogEntry.Kind.answered.mostPerMinute)
+        #expect(minute.sums[notes]?.count == most + 4)
+        #expect(minute.sums[notes]?.bytesIn == most + 1 + 30)
+        #expect(minute.sums[films]?.count == 2)
+        let groups = (0..<100).map { minute.sums[Self.key(group: "g\($0)")]?.count }
+        #expect(groups == Array(repeating: 2, count: 100))
+        let accounts = Dictionary(uniqueKeysWithValues: batch.accounts.map { ($0.place.container, $0.accounts) })
+        #expect(accounts == [notes.container: [1, 2, 5], films.container: [1, 4]])
+        #expect(recorder.unlogged == 2 + 2 + 200 + 2)
+        // Nor are they known to another minute.
+        clock.advance(seconds: 60)
+        #expect(!again(ofNotes))
+        for _ in 0..<LogEntry.Kind.answered.mostPerMinute { note(films) }
+        #expect(!again(ofNotes))
+        #expect(again(ofFilms))
+    }
+
     @Test("Clients make up containers, groups and systems without end: memory and disk stay bounded, and sums right.")
     func attack98_wordsWithoutEnd() async throws {
         let clock = TestClock()
