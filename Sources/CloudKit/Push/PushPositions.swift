@@ -21,14 +21,13 @@ final class PushPositions: Sendable {
         file = folder?.appendingPathComponent(Self.fileName)
         var read = State()
         if let file {
-            do { read.ids = try Self.ids(in: file) } catch { read.isDamaged = true }
+            do { read.ids = try PrivateFile.read(file).map(Self.ids) ?? [:] } catch { read.isDamaged = true }
         }
         state = Mutex(read)
     }
 
-    private static func ids(in file: URL) throws -> [String: String] {
-        guard let content = try PrivateFile.read(file) else { return [:] }
-        return try JSONDecoder().decode([String: String].self, from: content.bytes)
+    private static func ids(in content: PrivateFile.Content) throws -> [String: String] {
+        try JSONDecoder().decode([String: String].self, from: content.bytes)
     }
 
     subscript(place: String) -> String? { state.withLock { $0.ids[place] } }
@@ -46,7 +45,9 @@ final class PushPositions: Sendable {
             guard let file else { return }
             StateFolder.make(for: file)
             try? PrivateFile.locked(file) { () throws(SealKitError) in
-                var ids = (try? Self.ids(in: file)) ?? [:]
+                // What cannot be read just now stays; what says nothing begins anew.
+                let content = try PrivateFile.read(file)
+                var ids = content.flatMap { try? Self.ids(in: $0) } ?? [:]
                 ids[place] = id
                 guard let data = try? JSONEncoder().encode(ids) else { return }
                 try PrivateFile.replace(file, with: data)

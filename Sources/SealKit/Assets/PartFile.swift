@@ -8,12 +8,12 @@ final class PartFile {
     private var descriptor: Int32
     /// It is there for whoever goes on with it.
     private let outlives: Bool
-    /// A file that has the name by the end goes.
+    /// Whether it takes the place of a file that has the name by the end.
     private let replaces: Bool
     /// Bytes that were in it when it was opened.
     let present: UInt64
 
-    /// - Parameter replaces: whether a file that has the name by the end goes.
+    /// - Parameter replaces: whether it takes the place of a file that has the name by the end.
     /// - Throws: `internalError` where it cannot be made.
     convenience init(_ file: URL, replaces: Bool) throws(SealKitError) {
         try self.init(
@@ -86,10 +86,12 @@ final class PartFile {
     func finish() throws(SealKitError) {
         // Whoever finds one that outlives its process under its name takes it for whole; and what is replaced goes only
         // for bytes that are on the disk.
-        let isDurable = !outlives && access(file.path, F_OK) != 0 || fsync(descriptor) == 0
-        let closed = close(descriptor)
+        let hasToLast = outlives || access(file.path, F_OK) == 0
+        let isWritten = !hasToLast || fsync(descriptor) == 0
+        let isClosed = close(descriptor) == 0
         descriptor = -1
-        guard isDurable, closed == 0, name() == 0 else {
+        guard isWritten, isClosed, replaces ? rename(temporary, file.path) == 0 : rename(temporary, toFree: file.path)
+        else {
             guard errno == EEXIST else {
                 throw SealKitError(
                     .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
@@ -98,13 +100,6 @@ final class PartFile {
                 .constraintViolation, "there is a file at \(file.path) by now",
                 remedy: "name another file, or replace it")
         }
-    }
-
-    private func name() -> Int32 {
-        guard !replaces else { return rename(temporary, file.path) }
-        // A hard link fails where a rename would silently replace.
-        guard link(temporary, file.path) == 0 else { return -1 }
-        return unlink(temporary)
     }
 
     func abandon() {

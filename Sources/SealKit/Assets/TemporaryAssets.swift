@@ -23,7 +23,7 @@ public enum TemporaryAssets {
 
     /// How many bytes of assets the folder may hold; at first 1 GiB. A fetch whose assets do not fit fails with
     /// `limitExceeded`: fetch large ones by themselves (``Database/fetchingAssets(_:)`` and
-    /// ``Database/download(_:of:to:progress:)``).
+    /// ``Database/download(_:of:to:replaces:progress:)``).
     public static var byteLimit: Int64 {
         get { AssetCache.shared.limit }
         set { AssetCache.shared.limit = newValue }

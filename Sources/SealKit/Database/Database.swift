@@ -25,8 +25,8 @@ public struct Database: Sendable {
         /// Into the SDK's temporary folder (``TemporaryAssets``), each content once. An asset that cannot be had fails
         /// its record.
         case automatic
-        /// Records come with their assets' sizes, and without files: call ``Database/download(_:of:to:progress:)`` for
-        /// those that you want.
+        /// Records come with their assets' sizes, and without files: call
+        /// ``Database/download(_:of:to:replaces:progress:)`` for those that you want.
         case onDemand
     }
 

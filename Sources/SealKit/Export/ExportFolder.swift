@@ -83,18 +83,20 @@ struct ExportFolder {
             // Whoever deletes an account after its export relies on its being there after a power cut: the names too.
             try syncFolders()
             try FileManager.default.moveItem(at: temporary, to: folder)
-            try PrivateFile.syncFolder(of: folder)
+            // It is there, and whole.
+            try? PrivateFile.syncNames(in: folder.deletingLastPathComponent())
         } catch {
             throw failed(name)
         }
     }
 
     private func syncFolders() throws {
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: temporary.path)
-        // What is in a folder makes it known.
-        for parent in Set(paths.map { url($0).deletingLastPathComponent() }) {
-            try PrivateFile.syncFolder(of: parent.appendingPathComponent("any"))
+        let found = FileManager.default.enumerator(at: temporary, includingPropertiesForKeys: [.isDirectoryKey])
+        while let url = found?.nextObject() as? URL {
+            guard try url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true else { continue }
+            try PrivateFile.syncNames(in: url)
         }
+        try PrivateFile.syncNames(in: temporary)
     }
 
     /// What turned out to be nothing to keep.

@@ -13,14 +13,8 @@ package enum PrivateFile {
     /// Makes a new file of mode 0600; never over one that is there.
     static func create(at url: URL, content: Data) throws(SealKitError) {
         try locked(url) { () throws(SealKitError) in
-            try place(content, at: url) { placeNew($0, url) }
+            try place(content, at: url) { rename($0, toFree: url.path) }
         }
-    }
-
-    /// A hard link fails where a rename would silently replace.
-    private static func placeNew(_ temporary: String, _ url: URL) -> Int32 {
-        defer { unlink(temporary) }
-        return link(temporary, url.path)
     }
 
     /// Makes an empty file of mode 0600 where there is none. One that is there is neither replaced nor opened: closing
@@ -28,20 +22,23 @@ package enum PrivateFile {
     static func makeEmpty(at url: URL) throws(SealKitError) {
         guard access(url.path, F_OK) != 0 else { return }
         try locked(url) { () throws(SealKitError) in
-            try place(Data(), at: url) { placeNew($0, url) == 0 || errno == EEXIST ? 0 : -1 }
+            do { try place(Data(), at: url) { rename($0, toFree: url.path) } } catch {
+                // Somebody else was faster.
+                guard error.code == .constraintViolation else { throw error }
+            }
         }
     }
 
     /// Replaces the file in one step, or makes it. The caller holds the lock.
     package static func replace(_ url: URL, with content: Data) throws(SealKitError) {
-        try place(content, at: url) { rename($0, url.path) }
+        try place(content, at: url) { rename($0, url.path) == 0 }
     }
 
     /// - Returns: nil when there is no such file.
     package static func read(_ url: URL) throws(SealKitError) -> Content? {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
+            if [ENOENT, ENOTDIR].contains(errno) { return nil }
             throw unreadable(url)
         }
         defer { close(descriptor) }
@@ -111,7 +108,7 @@ package enum PrivateFile {
 
     /// Writes beside the place, makes the bytes durable, then the name. The caller holds the lock.
     private static func place(
-        _ content: Data, at url: URL, _ name: (_ temporary: String) -> Int32
+        _ content: Data, at url: URL, _ name: (_ temporary: String) -> Bool
     ) throws(SealKitError) {
         let temporary = draft(of: url)
         // What a process that was killed has left.
@@ -126,7 +123,7 @@ package enum PrivateFile {
             errno = reason
             throw unwritten(url)
         }
-        guard name(temporary) == 0 else {
+        guard name(temporary) else {
             let error = unwritten(url)
             unlink(temporary)
             throw error
@@ -148,11 +145,23 @@ package enum PrivateFile {
     }
 
     /// A name survives a power cut only after this.
-    static func syncFolder(of url: URL) throws(SealKitError) {
+    private static func syncFolder(of url: URL) throws(SealKitError) {
         let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw unwritten(url) }
         defer { close(folder) }
         guard fsync(folder) == 0 else { throw unwritten(url) }
+    }
+
+    /// The same of a folder's names, for what is whole without: a file system that has no such thing, or a folder that
+    /// may only be written to, fails nothing.
+    static func syncNames(in folder: URL) throws(SealKitError) {
+        let opened = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else {
+            guard errno == EACCES else { throw unwritten(folder) }
+            return
+        }
+        defer { close(opened) }
+        guard fsync(opened) == 0 || [EINVAL, EBADF, ENOTSUP].contains(errno) else { throw unwritten(folder) }
     }
 
     private static func unreadable(_ url: URL) -> SealKitError {

@@ -7,7 +7,8 @@ extension Database {
     /// (<doc:LongLived>): ``LongLivedDownload/result(progress:)`` does that, in this process or in a later one, and
     /// goes on where it was cut off.
     ///
-    /// - Parameters: as of ``download(_:of:to:progress:)``. Until it is whole the file has another name beside its own.
+    /// - Parameters: as of ``download(_:of:to:replaces:progress:)``. Until it is whole the file has another name beside
+    ///   its own.
     /// - Throws: `invalidArguments` for a container without a journal; `assetNotAvailable` for an asset that was not
     ///   saved; `limitExceeded` for more than the journal holds; `storageFull`.
     public func beginDownload(

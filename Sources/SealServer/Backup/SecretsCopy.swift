@@ -186,7 +186,7 @@ struct SecretsCopy {
     /// Writes them into a new folder, which has its name once it is whole.
     func write(to folder: String) throws {
         let draft = folder + ".restoring"
-        let ours = Set(files.flatMap { [String($0.path.prefix { $0 != "/" }), $0.path + ".new"] })
+        let ours = Set(files.flatMap { [String($0.path.prefix { $0 != "/" }), SecretFile.draft(of: $0.path)] })
         if FileStatus(link: draft)?.isFolder == true {
             guard try Set(PrivateFiles.names(in: draft)).isSubset(of: ours) else {
                 throw BackupError(

@@ -16,8 +16,8 @@ extension TelemetryRecorder {
         let code = outcome.code.isEmpty && status >= 400 ? "http-\(status)" : outcome.code
         let (bytesIn, account) = (Int64(note.bytesReceived), note.knownAccount)
         let bytesOut = outcome.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0
-        let words = RequestWords(request, context)
-        if isKnown, code.isEmpty, outcome.isPlain,
+        let words = isKnown && code.isEmpty ? RequestWords(request, context) : nil
+        if let words, outcome.isPlain,
             noteAgain(
                 words, bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds, account: account,
                 isPerson: note.isPerson)
@@ -62,7 +62,8 @@ extension SharingNews {
 }
 
 extension RequestWords {
-    fileprivate init(_ request: Request, _ context: SealRequestContext) {
+    /// Nil where they are longer than any that are counted for themselves: none of those is kept, or compared.
+    fileprivate init?(_ request: Request, _ context: SealRequestContext) {
         let parameters = context.pathParameters
         self.init(
             operation: context.endpointName, template: context.endpointPath,
@@ -70,7 +71,13 @@ extension RequestWords {
             database: parameters.part("database"),
             client: ClientHeader.name.flatMap { request.headers.value(of: $0) },
             group: OperationGroupHeader.nameHeader.flatMap { request.headers.value(of: $0) })
+        let bytes = [container, environment, database].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        guard bytes <= Self.mostBytes, client?.utf8.count ?? 0 <= Self.mostBytes,
+            group?.utf8.count ?? 0 <= Self.mostBytes
+        else { return nil }
     }
+
+    private static var mostBytes: Int { 256 }
 }
 
 extension TelemetryKey {

@@ -21,12 +21,7 @@ final class TelemetryRecorder: Sendable {
     }
 
     /// Of one minute: words of requests whose series is known.
-    fileprivate static let mostFamiliar = 8
-
-    fileprivate struct Familiar {
-        let words: RequestWords
-        let index: Int
-    }
+    static let mostFamiliar = 64
 
     fileprivate struct Place {
         let name: TelemetryPlace
@@ -65,9 +60,8 @@ final class TelemetryRecorder: Sendable {
         var loggedAt: Int64 = 0
         /// That somebody known has been in.
         var containers: Set<String> = []
-        /// Of the current minute; the next one takes the place of the oldest.
-        var familiar: [Familiar] = []
-        var oldestFamiliar = 0
+        /// Where the series of the current minute are.
+        var familiar: [RequestWords: Int] = [:]
     }
 
     private let state = Mutex(State())
@@ -106,7 +100,7 @@ final class TelemetryRecorder: Sendable {
         let time = clock()
         return state.withLock { state in
             guard state.current.holds(time), !hasLog || !state.current.takes(.answered),
-                let index = state.index(ofFamiliar: words)
+                let index = state.familiar[words]
             else { return false }
             state.current.series[index].sum.add(bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds)
             if isPerson, let place = state.current.series[index].place { state.current.add(account, to: place) }
@@ -176,11 +170,15 @@ extension TelemetryRecorder.Minute {
     fileprivate mutating func add(_ request: LoggedRequest, to index: Int) {
         series[index].sum.add(
             bytesIn: request.bytesIn, bytesOut: request.bytesOut, microseconds: request.microseconds)
-        if let account = request.activeAccount, let place = place(of: request, in: index) { add(account, to: place) }
+        guard let account = request.activeAccount, hasRoom, let place = place(of: request, in: index) else { return }
+        add(account, to: place)
     }
 
+    /// For accounts, and for the places that they are active in.
+    private var hasRoom: Bool { accountCount < TelemetryRecorder.mostAccounts }
+
     fileprivate mutating func add(_ account: Int64, to place: Int) {
-        guard accountCount < TelemetryRecorder.mostAccounts else { return }
+        guard hasRoom else { return }
         if places[place].accounts.insert(account).inserted { accountCount += 1 }
     }
 
@@ -237,18 +235,12 @@ extension TelemetryRecorder.State {
         current = TelemetryRecorder.Minute(start: TelemetryRecorder.Minute.start(of: time))
     }
 
-    fileprivate func index(ofFamiliar words: RequestWords) -> Int? { familiar.first { $0.words == words }?.index }
-
     /// Only of a series of its own with a place: where an account is active takes a longer look otherwise.
     fileprivate mutating func learn(_ words: RequestWords, of key: TelemetryKey, _ index: Int) {
         let series = current.series[index]
-        guard series.place != nil, series.key.container == key.container, self.index(ofFamiliar: words) == nil else {
-            return
-        }
-        let new = TelemetryRecorder.Familiar(words: words, index: index)
-        guard familiar.count == TelemetryRecorder.mostFamiliar else { return familiar.append(new) }
-        familiar[oldestFamiliar] = new
-        oldestFamiliar = (oldestFamiliar + 1) % TelemetryRecorder.mostFamiliar
+        guard series.place != nil, series.key.container == key.container else { return }
+        if familiar.count >= TelemetryRecorder.mostFamiliar, familiar[words] == nil { familiar.removeAll() }
+        familiar[words.kept] = index
     }
 
     fileprivate mutating func log(_ request: LoggedRequest, at time: Int64) {
@@ -268,7 +260,7 @@ extension TelemetryRecorder.State {
     fileprivate mutating func end() {
         if !current.series.isEmpty { ended.append(current) }
         current = TelemetryRecorder.Minute(start: .min)
-        (familiar, oldestFamiliar) = ([], 0)
+        familiar.removeAll()
         shrink()
     }
 

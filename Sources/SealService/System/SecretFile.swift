@@ -60,10 +60,14 @@ package enum SecretFile {
     /// The same for a secret of another form.
     package static func create(at path: String, contents bytes: [UInt8]) throws {
         let folder = path.absolutePath.folderAbove
-        // Of this call alone: of two that make one file, each links what it has written itself.
-        let draft = "\(folder)/.draft-\(UUID().uuidString.prefix(8)).new"
+        let draft = folder + "/" + Self.draft(of: path)
+        // Of two that make one file, the later one would take away what the other writes.
+        let lock = try FolderLock(folder)
+        defer { withExtendedLifetime(lock) {} }
+        // What a process that was killed has left.
+        unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(path: draft, action: "create", code: errno) }
+        guard descriptor >= 0 else { throw FileError(path: path, action: "create", code: errno) }
         defer {
             close(descriptor)
             unlink(draft)
@@ -72,8 +76,13 @@ package enum SecretFile {
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
             throw FileError(path: draft, action: "write", code: errno)
         }
-        guard link(draft, path) == 0 else { throw FileError(path: path, action: "create", code: errno) }
+        guard rename(draft, toFree: path) else { throw FileError(path: path, action: "create", code: errno) }
         try PrivateFiles.syncFolder(at: folder)
+    }
+
+    /// The name, in the same folder, of what is being written: one that nobody would give a file of their own.
+    package static func draft(of path: String) -> String {
+        ".\(path.split(separator: "/").last.map(String.init) ?? path).new"
     }
 }
 

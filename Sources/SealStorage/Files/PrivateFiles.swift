@@ -24,13 +24,19 @@ package enum PrivateFiles {
     /// Creates the file (mode 0600) unless it exists. One that is there is not opened: closing it would let go the
     /// locks that SQLite holds on it for this process (https://sqlite.org/howtocorrupt.html, 2.2).
     package static func createFile(at path: String) throws(FileError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor < 0 else {
-            close(descriptor)
+        guard access(path, F_OK) != 0 else {
+            guard access(path, R_OK | W_OK) == 0 else { throw FileError(path: path, action: "open", code: errno) }
             return
         }
-        guard errno == EEXIST else { throw FileError(path: path, action: "create", code: errno) }
-        guard access(path, R_OK | W_OK) == 0 else { throw FileError(path: path, action: "open", code: errno) }
+        // Nor is one opened that somebody has under its name already.
+        let draft = "\(path).\(UUID().uuidString.prefix(8)).new"
+        let descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(path: path, action: "create", code: errno) }
+        close(descriptor)
+        guard !SealSystem.rename(draft, toFree: path) else { return }
+        let reason = errno
+        unlink(draft)
+        guard reason == EEXIST else { throw FileError(path: path, action: "create", code: reason) }
     }
 
     /// Gives a file or folder its final name, durably; nothing has it in between.

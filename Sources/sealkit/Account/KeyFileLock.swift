@@ -9,7 +9,7 @@ final class KeyFileLock {
 
     /// - Throws: while another command holds it; where nothing can be written beside the key file.
     init(beside keyFile: URL) throws(Failure.Local) {
-        path = keyFile.path + ".lock"
+        path = keyFile.deletingLastPathComponent().appendingPathComponent(".\(keyFile.lastPathComponent).lock").path
         while true {
             let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else {

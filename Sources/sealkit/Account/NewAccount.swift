@@ -41,7 +41,7 @@ enum NewAccount {
                 """, bare: key,
                 json: [
                     "recoveryKey": .string(key), "userRecordName": .string(name),
-                    "keyFile": .string(global.keyFileURL.path),
+                    "keyFile": .string(target.url.path),
                 ])
         } catch { unshown = error }
         // After the key was shown: should the file fail, the account can still be recovered. Where it could not be
@@ -55,14 +55,14 @@ enum NewAccount {
             )
         }
         let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
-        output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")
+        output.note("key file: \(target.url.path) (\(sealing))\nuser name: \(name)")
         try await container.register()
-        return Client(account: account, container: container, trust: trust)
+        return Client(keyFile: target.url, account: account, container: container, trust: trust)
     }
 }
 
 extension Client {
-    fileprivate init(account: Account, container: Container, trust: TrustStore) {
-        (self.account, self.container, self.trust) = (account, container, trust)
+    fileprivate init(keyFile: URL, account: Account, container: Container, trust: TrustStore) {
+        (self.keyFile, self.account, self.container, self.trust) = (keyFile, account, container, trust)
     }
 }

@@ -4,9 +4,10 @@ import SealKit
 /// A key file that is about to be written: checked before anything is made on the server.
 struct NewKeyFile {
     private let global: GlobalOptions
-    private var url: URL { global.keyFileURL }
+    /// One for the whole command: another account may be in use by its end.
+    let url: URL
 
-    init(_ global: GlobalOptions) { self.global = global }
+    init(_ global: GlobalOptions) { (self.global, url) = (global, global.keyFileURL) }
 
     func check() throws {
         guard !FileManager.default.fileExists(atPath: url.path) else {
@@ -35,7 +36,7 @@ struct NewKeyFile {
         let lock = try KeyFileLock(beside: url)
         defer { withExtendedLifetime(lock) {} }
         try check()
-        let wasThere = FileManager.default.fileExists(atPath: global.trustFileURL.path)
+        let wasThere = FileManager.default.fileExists(atPath: TrustFiles.url(beside: url).path)
         do {
             return try await body(try TrustFiles.open(beside: url))
         } catch {

@@ -19,7 +19,7 @@ struct DeviceApprove: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let lock = try KeyFileLock(beside: global.keyFileURL)
+        let lock = try KeyFileLock(beside: client.keyFile)
         defer { withExtendedLifetime(lock) {} }
         let approval = try await client.account.approveDevice(invitation)
         do {

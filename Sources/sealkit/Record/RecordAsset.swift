@@ -36,9 +36,7 @@ struct RecordAsset: AccountHolderCommand {
                     ? "name a file; ./- is one of that name" : "name a file, or a place where there is none")
         }
         guard force || !FileManager.default.fileExists(atPath: target.path) else {
-            throw Failure.Local(
-                status: .cannotWrite, reason: "there is a file at \(output) already",
-                remedy: "add --force to replace it")
+            throw Self.isThere(output)
         }
         guard access(target.deletingLastPathComponent().path, W_OK) == 0 else {
             throw Failure.Local(status: .cannotWrite, reason: "the folder of \(output) cannot be written to")
@@ -56,12 +54,18 @@ struct RecordAsset: AccountHolderCommand {
             }
         } catch {
             bar.finish()
+            guard error.code != .constraintViolation else { throw Self.isThere(output) }
             guard error.code == .internalError else { throw error as any Error }
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
         bar.finish()
         let size = Int64(clamping: asset.size ?? 0)
         try say.result("\(output): \(ByteCount.text(size))", json: ["file": .string(output), "size": .integer(size)])
+    }
+
+    private static func isThere(_ output: String) -> Failure.Local {
+        Failure.Local(
+            status: .cannotWrite, reason: "there is a file at \(output) already", remedy: "add --force to replace it")
     }
 
     /// Whether nothing is lost there but a file: no device, pipe or folder.

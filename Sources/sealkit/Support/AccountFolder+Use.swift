@@ -6,7 +6,7 @@ extension AccountFolder {
 
     /// An account has gone from this machine: where it was the one in use, the default one is.
     func left(_ keyFile: URL) throws {
-        guard try current() != Self.defaultName else { return }
+        guard keyFile.deletingLastPathComponent().path == accounts.path else { return }
         try choosing { () throws(SealKitError) in
             let name = try current()
             return name != Self.defaultName && self.keyFile(name).path == keyFile.path ? Self.defaultName : nil

@@ -47,6 +47,8 @@ extension AccountHolderCommand {
 
 /// The account of the key file, its container, and what this device has verified.
 struct Client {
+    /// Of this account: another one may be in use by the end of the command.
+    let keyFile: URL
     let account: Account
     let container: Container
     let trust: TrustStore
@@ -54,12 +56,13 @@ struct Client {
     let ownZones = OwnZones()
 
     init(_ global: GlobalOptions) async throws {
-        let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
+        keyFile = global.keyFileURL
+        let opened = try await Account.load(from: global.keyStore(of: keyFile)) { server throws(SealKitError) in
             try global.transport(server: server)
         }
         guard let account = opened else { throw global.noKeyFile }
         self.account = account
-        trust = try TrustFiles.open(beside: global.keyFileURL)
+        trust = try TrustFiles.open(beside: keyFile)
         container = try global.makeContainer(account, trust: trust)
         PeopleNames.know(try await container.contacts.names(), own: try container.userRecordID().recordName)
     }
@@ -130,8 +133,4 @@ extension Container {
             )
         }
     }
-}
-
-extension GlobalOptions {
-    var trustFileURL: URL { TrustFiles.url(beside: keyFileURL) }
 }

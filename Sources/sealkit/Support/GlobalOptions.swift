@@ -95,9 +95,11 @@ struct GlobalOptions: ParsableArguments {
         return Self.accounts.keyFile(name)
     }
 
+    var keyStore: FileKeyStore { keyStore(of: keyFileURL) }
+
     /// The key file, opened by the passphrase that the options give, or by one that is asked for.
-    var keyStore: FileKeyStore {
-        let (source, file) = (passphraseSource, keyFileURL)
+    func keyStore(of file: URL) -> FileKeyStore {
+        let source = passphraseSource
         return FileKeyStore(file: file) { () throws(SealKitError) in
             if let given = try source.given() { return given }
             return try Prompt.secret("Passphrase of \(file.path): ", remedy: source.remedy)

@@ -74,11 +74,12 @@ import Testing
         }
     }
 
-    @Test func countsAreTheLoadGeneratorsOwn() async throws {
+    /// Without the log what comes again is counted by its words.
+    @Test(arguments: [true, false]) func countsAreTheLoadGeneratorsOwn(hasLog: Bool) async throws {
         let clock = TestClock()
         // In the middle of a day: no hour begins between two minutes of the test.
         clock.set(clock.now - clock.now % 86_400_000_000 + 6 * 3_600_000_000)
-        try await RunningServer.with(clock: clock, hasOperator: true, hasTelemetry: true) { server in
+        try await RunningServer.with(clock: clock, hasOperator: true, hasTelemetry: true, hasLog: hasLog) { server in
             let anna = try await Person.ready(server)
             _ = try await Person.ready(server)
             let zone = try await anna.makeZone()
@@ -134,6 +135,43 @@ import Testing
                 #expect((1...2).contains(found), "\(stretch): \(found)")
             }
             #expect(try await boss.telemetry(by: "operation", limit: 1).lines.map(\.isRest) == [false, true])
+        }
+    }
+
+    /// Each again and again, in turns: none is taken for another one.
+    @Test func requestsThatComeAgainAreToldApart() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasLog: false) { server in
+            let anna = try await Person.ready(server)
+            let path = anna.path("zones/lookup", shared: false)
+            let shared = anna.path("zones/lookup", shared: true)
+            for _ in 0..<3 {
+                for path in [path, shared, path.replacing("/development/", with: "/production/")] {
+                    for (group, client) in [
+                        ("launch", "swift/0.1.0 linux"), ("launch", "web/0.1 linux"), ("sync%20all", "web/0.1 linux"),
+                        ("%0A", "nothing"),
+                    ] {
+                        var request = HTTPClientRequest(url: server.origin + path)
+                        request.method = .POST
+                        request.headers.add(name: "Content-Type", value: RefusalClient.protobuf)
+                        request.headers.add(name: "Authorization", value: "Bearer \(anna.client.token)")
+                        request.headers.add(name: "sealkit-operation-group-name", value: group)
+                        request.headers.add(name: "sealkit-client", value: client)
+                        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+                        #expect(answer.status == .ok)
+                    }
+                }
+            }
+            let boss = try OperatorClient(server)
+            let filters = ["operation": Endpoints.zones.lookup.route.name]
+            for (dimension, counts) in [
+                ("group", ["launch": 18, "sync all": 9, "": 9]),
+                ("client", ["swift/0.1.0 linux": 9, "web/0.1 linux": 18, "": 9]),
+                ("environment", ["development": 24, "production": 12]),
+            ] {
+                let lines = try await boss.telemetry(by: dimension, filters: filters).lines
+                let found = Dictionary(uniqueKeysWithValues: lines.map { ($0.name, Int($0.total.count)) })
+                #expect(found == counts, "\(dimension)")
+            }
         }
     }
 
