@@ -104,6 +104,25 @@ import Testing
         #expect(try await run("account", "whoami", "--account", "default").status == 77)
     }
 
+    /// While another command brings the account somewhere, none takes its keys away.
+    @Test func oneCommandAtATimeBringsAnAccountToOrFromItsFile() async throws {
+        let server = try ServerProcess.shared.get()
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
+        let lock = open(folder(".account.json.lock").path, O_RDWR | O_CREAT, 0o600)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        let removed = try await run("account", "remove", "--yes", "default")
+        let deleted = try await run("account", "delete", "--yes")
+        for said in [removed, deleted] {
+            #expect(said.status == 75, "\(said.errors)")
+            #expect(said.errors.contains("one at a time"), "\(said.errors)")
+        }
+        close(lock)
+        #expect(try await run("account", "whoami").status == 0)
+        #expect(try await run("account", "delete", "--yes").status == 0)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder("").path)
+        #expect(!left.contains { $0.contains("account.json") }, "\(left)")
+    }
+
     @Test func thePassphraseChangesWithoutATerminal() async throws {
         let server = try ServerProcess.shared.get()
         #expect(try await run("account", "create", "--server", server.origin).status == 0)
