@@ -22,7 +22,7 @@ package enum PrivateFile {
     static func makeEmpty(at url: URL) throws(SealKitError) {
         guard access(url.path, F_OK) != 0 else { return }
         try locked(url) { () throws(SealKitError) in
-            do { try place(Data(), at: url) { rename($0, toFree: url.path) } } catch {
+            do throws(SealKitError) { try place(Data(), at: url) { rename($0, toFree: url.path) } } catch {
                 // Somebody else was faster.
                 guard error.code == .constraintViolation else { throw error }
             }
