@@ -32,11 +32,11 @@ struct AccountDelete: AccountHolderCommand {
             "This deletes the account \(global.accountLabel.escaped) at \(client.account.server), which is \(user) in "
                 + "\(global.containerIdentifier), and everything in it, for ever and in every container",
             typing: "delete")
-        let lock = try KeyFileLock(beside: client.keyFile)
+        let lock = try KeyFileLock(beside: global.keyFileURL)
         defer { withExtendedLifetime(lock) {} }
         try await delete(client.account, trust: despiteForks ? nil : client.trust)
-        TrustFiles.remove(beside: client.keyFile)
-        try GlobalOptions.accounts.left(client.keyFile)
+        TrustFiles.remove(beside: global.keyFileURL)
+        try GlobalOptions.accounts.left(global.keyFileURL)
         try output.result("deleted", json: ["deleted": .bool(true), "server": .string(client.account.server)])
     }
 

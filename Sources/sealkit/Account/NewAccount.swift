@@ -41,7 +41,7 @@ enum NewAccount {
                 """, bare: key,
                 json: [
                     "recoveryKey": .string(key), "userRecordName": .string(name),
-                    "keyFile": .string(target.url.path),
+                    "keyFile": .string(global.keyFileURL.path),
                 ])
         } catch { unshown = error }
         // After the key was shown: should the file fail, the account can still be recovered. Where it could not be
@@ -55,14 +55,14 @@ enum NewAccount {
             )
         }
         let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
-        output.note("key file: \(target.url.path) (\(sealing))\nuser name: \(name)")
+        output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")
         try await container.register()
-        return Client(keyFile: target.url, account: account, container: container, trust: trust)
+        return Client(account: account, container: container, trust: trust)
     }
 }
 
 extension Client {
-    fileprivate init(keyFile: URL, account: Account, container: Container, trust: TrustStore) {
-        (self.keyFile, self.account, self.container, self.trust) = (keyFile, account, container, trust)
+    fileprivate init(account: Account, container: Container, trust: TrustStore) {
+        (self.account, self.container, self.trust) = (account, container, trust)
     }
 }

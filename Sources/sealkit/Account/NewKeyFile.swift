@@ -4,10 +4,9 @@ import SealKit
 /// A key file that is about to be written: checked before anything is made on the server.
 struct NewKeyFile {
     private let global: GlobalOptions
-    /// One for the whole command: another account may be in use by its end.
-    let url: URL
+    private var url: URL { global.keyFileURL }
 
-    init(_ global: GlobalOptions) { (self.global, url) = (global, global.keyFileURL) }
+    init(_ global: GlobalOptions) { self.global = global }
 
     func check() throws {
         guard !FileManager.default.fileExists(atPath: url.path) else {
@@ -36,7 +35,7 @@ struct NewKeyFile {
         let lock = try KeyFileLock(beside: url)
         defer { withExtendedLifetime(lock) {} }
         try check()
-        let wasThere = FileManager.default.fileExists(atPath: TrustFiles.url(beside: url).path)
+        let wasThere = FileManager.default.fileExists(atPath: global.trustFileURL.path)
         do {
             return try await body(try TrustFiles.open(beside: url))
         } catch {

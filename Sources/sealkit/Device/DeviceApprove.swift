@@ -19,7 +19,7 @@ struct DeviceApprove: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let lock = try KeyFileLock(beside: client.keyFile)
+        let lock = try KeyFileLock(beside: global.keyFileURL)
         defer { withExtendedLifetime(lock) {} }
         let approval = try await client.account.approveDevice(invitation)
         do {

@@ -47,8 +47,6 @@ extension AccountHolderCommand {
 
 /// The account of the key file, its container, and what this device has verified.
 struct Client {
-    /// Of this account: another one may be in use by the end of the command.
-    let keyFile: URL
     let account: Account
     let container: Container
     let trust: TrustStore
@@ -56,13 +54,12 @@ struct Client {
     let ownZones = OwnZones()
 
     init(_ global: GlobalOptions) async throws {
-        keyFile = global.keyFileURL
-        let opened = try await Account.load(from: global.keyStore(of: keyFile)) { server throws(SealKitError) in
+        let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
             try global.transport(server: server)
         }
         guard let account = opened else { throw global.noKeyFile }
         self.account = account
-        trust = try TrustFiles.open(beside: keyFile)
+        trust = try TrustFiles.open(beside: global.keyFileURL)
         container = try global.makeContainer(account, trust: trust)
         PeopleNames.know(try await container.contacts.names(), own: try container.userRecordID().recordName)
     }
@@ -133,4 +130,8 @@ extension Container {
             )
         }
     }
+}
+
+extension GlobalOptions {
+    var trustFileURL: URL { TrustFiles.url(beside: keyFileURL) }
 }

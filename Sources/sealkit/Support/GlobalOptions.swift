@@ -82,6 +82,9 @@ struct GlobalOptions: ParsableArguments {
         return folder.names().first { folder.keyFile($0).path == file.path } ?? file.path
     }
 
+    /// As the command began, and for all of it: another one may choose another account meanwhile.
+    private static let inUse = Result { () throws(SealKitError) in try accounts.current() }
+
     private func accountFile() throws(SealKitError) -> URL {
         if let keyFile { return URL(fileURLWithPath: keyFile) }
         if account == nil, let path = Self.variable("SEALKIT_KEY_FILE") { return URL(fileURLWithPath: path) }
@@ -89,17 +92,15 @@ struct GlobalOptions: ParsableArguments {
         if let given = account ?? Self.variable("SEALKIT_ACCOUNT") {
             name = given
         } else {
-            name = try Self.accounts.current()
+            name = try Self.inUse.get()
         }
         try AccountFolder.check(name)
         return Self.accounts.keyFile(name)
     }
 
-    var keyStore: FileKeyStore { keyStore(of: keyFileURL) }
-
     /// The key file, opened by the passphrase that the options give, or by one that is asked for.
-    func keyStore(of file: URL) -> FileKeyStore {
-        let source = passphraseSource
+    var keyStore: FileKeyStore {
+        let (source, file) = (passphraseSource, keyFileURL)
         return FileKeyStore(file: file) { () throws(SealKitError) in
             if let given = try source.given() { return given }
             return try Prompt.secret("Passphrase of \(file.path): ", remedy: source.remedy)
