@@ -88,7 +88,9 @@ final class TelemetryRecorder: Sendable {
             let index = state.index(of: request.key, isKnown: request.isKnown)
             state.current.add(request, to: index)
             if hasLog { state.log(request, at: time) }
-            if let words, request.kind == .answered { state.learn(words, of: request.key, index) }
+            if let words, request.kind == .answered, !isLogging(.answered, state) {
+                state.learn(words, of: request.key, index)
+            }
         }
     }
 
@@ -99,14 +101,19 @@ final class TelemetryRecorder: Sendable {
     ) -> Bool {
         let time = clock()
         return state.withLock { state in
-            guard state.current.holds(time), !hasLog || !state.current.takes(.answered),
-                let index = state.familiar[words]
-            else { return false }
+            guard state.current.holds(time), !isLogging(.answered, state), let index = state.familiar[words] else {
+                return false
+            }
             state.current.series[index].sum.add(bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds)
             if isPerson, let place = state.current.series[index].place { state.current.add(account, to: place) }
             if hasLog { state.unlogged += 1 }
             return true
         }
+    }
+
+    /// Whether the next request of a kind is logged, with all that is known of it.
+    private func isLogging(_ kind: LogEntry.Kind, _ state: borrowing State) -> Bool {
+        hasLog && state.current.takes(kind)
     }
 
     /// So many of something that has neither size nor time.
@@ -237,9 +244,10 @@ extension TelemetryRecorder.State {
 
     /// Only of a series of its own with a place: where an account is active takes a longer look otherwise.
     fileprivate mutating func learn(_ words: RequestWords, of key: TelemetryKey, _ index: Int) {
-        let series = current.series[index]
-        guard series.place != nil, series.key.container == key.container else { return }
-        if familiar.count >= TelemetryRecorder.mostFamiliar, familiar[words] == nil { familiar.removeAll() }
+        guard familiar[words] == nil, current.series[index].place != nil,
+            current.series[index].key.container == key.container
+        else { return }
+        if familiar.count >= TelemetryRecorder.mostFamiliar { familiar.removeAll() }
         familiar[words.kept] = index
     }
 
