@@ -91,13 +91,8 @@ package enum PrivateFile {
 
     /// Runs `body` while no other process is in here for a file of the same folder.
     package static func locked<T>(_ url: URL, _ body: () throws(SealKitError) -> T) throws(SealKitError) -> T {
-        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw unwritten(url) }
-        // Closing it lets the lock go, also when the process is killed. It is held for some milliseconds.
-        defer { close(folder) }
-        while flock(folder, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw unwritten(url) }
-        }
+        guard let lock = FolderLock(url.deletingLastPathComponent().path) else { throw unwritten(url) }
+        defer { withExtendedLifetime(lock) {} }
         return try body()
     }
 
@@ -146,22 +141,21 @@ package enum PrivateFile {
 
     /// A name survives a power cut only after this.
     private static func syncFolder(of url: URL) throws(SealKitError) {
-        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw unwritten(url) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw unwritten(url) }
+        guard sync(url.deletingLastPathComponent(), unless: []) else { throw unwritten(url) }
     }
 
     /// The same of a folder's names, for what is whole without: a file system that has no such thing, or a folder that
     /// may only be written to, fails nothing.
     static func syncNames(in folder: URL) throws(SealKitError) {
+        guard sync(folder, unless: [EACCES, EINVAL, EBADF, ENOTSUP]) else { throw unwritten(folder) }
+    }
+
+    /// - Returns: false with the reason in `errno`, where it is none of the `harmless`.
+    private static func sync(_ folder: URL, unless harmless: [Int32]) -> Bool {
         let opened = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard opened >= 0 else {
-            guard errno == EACCES else { throw unwritten(folder) }
-            return
-        }
+        guard opened >= 0 else { return harmless.contains(errno) }
         defer { close(opened) }
-        guard fsync(opened) == 0 || [EINVAL, EBADF, ENOTSUP].contains(errno) else { throw unwritten(folder) }
+        return fsync(opened) == 0 || harmless.contains(errno)
     }
 
     private static func unreadable(_ url: URL) -> SealKitError {

@@ -62,7 +62,7 @@ package enum SecretFile {
         let folder = path.absolutePath.folderAbove
         let draft = folder + "/" + Self.draft(of: path)
         // Of two that make one file, the later one would take away what the other writes.
-        let lock = try FolderLock(folder)
+        guard let lock = FolderLock(folder) else { throw FileError(path: folder, action: "lock", code: errno) }
         defer { withExtendedLifetime(lock) {} }
         // What a process that was killed has left.
         unlink(draft)
@@ -74,7 +74,7 @@ package enum SecretFile {
         }
         try PrivateFiles.handOver(descriptor, draft, toOwnerOf: folder)
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw FileError(path: draft, action: "write", code: errno)
+            throw FileError(path: path, action: "write", code: errno)
         }
         guard rename(draft, toFree: path) else { throw FileError(path: path, action: "create", code: errno) }
         try PrivateFiles.syncFolder(at: folder)
