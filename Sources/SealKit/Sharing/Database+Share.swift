@@ -39,14 +39,18 @@ extension Database {
         }
         try await fill(&share, record, view, keeper)
         if view.mayAdminister {
-            let links = try await ShareLinks.fetch(self, view: view)
+            let (links, access) = try await together { () async throws(SealKitError) -> ShareLinks in
+                try await ShareLinks.fetch(self, view: view)
+            } and: { () async throws(SealKitError) -> Sealkit_V1_FetchShareAccessResponse in
+                try await self.access(to: view.scope)
+            }
             links.write(to: &share, view: view, origin: core.account.server)
             // Best effort: what the URLs show is no part of what was saved, and the next save does it. A record that
             // does not open says nothing that they could show.
             if renewing, record.base?.recordKey != nil {
                 _ = try? await links.renewPreviews(share.preview, self, view: view, isNewest: false)
             }
-            try await addAccess(to: &share, view: view)
+            try add(access, to: &share, view: view)
         }
         share.saved = share.participants
         return share
@@ -165,7 +169,11 @@ extension Database {
                 remedy: "ask the owner to be made an administrator")
         }
         var share = share
-        let existing = try await shareRecord(share.recordID)
+        let (existing, kept) = try await together { [id = share.recordID] () async throws(SealKitError) -> Record? in
+            try await shareRecord(id)
+        } and: { () async throws(SealKitError) -> Sealkit_V1_LinksResponse in
+            try await ShareLinks.stored(self, view: known)
+        }
         if let existing { share.complete(by: existing) }
         let changed = try changedRecord(of: share, from: existing)
         var record = existing
@@ -175,7 +183,10 @@ extension Database {
         }
         let view = try await whileRosterMoves { [share] round throws(SealKitError) in
             let view = round == 1 ? try await keeper.current() : try await keeper.refresh()
-            let links = try await ShareLinks.fetch(self, view: view)
+            // What was fetched beside the record is of the roster that was known then.
+            let links =
+                round == 1 && view.roster.head == known.roster.head
+                ? try await ShareLinks.opened(kept, self, view: view) : try await ShareLinks.fetch(self, view: view)
             return try await apply(editor(of: share, in: view, links: links), in: view, keeper)
         }
         if changed != nil, known.roster.isShared {

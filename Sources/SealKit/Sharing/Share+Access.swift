@@ -93,14 +93,21 @@ extension Share.AccessRequester: CustomStringConvertible {
 }
 
 extension Database {
-    /// Fills in what the server keeps of a share beside its roster, for those who may see it.
-    func addAccess(to share: inout Share, view: ZoneView) async throws(SealKitError) {
+    /// What the server keeps of a share beside its roster, for those who may see it.
+    func access(
+        to share: SealStatements.Scope
+    ) async throws(SealKitError) -> Sealkit_V1_FetchShareAccessResponse {
         let request = Sealkit_V1_FetchShareAccessRequest.with {
-            $0.zone = view.scope.zoneIDOnWire
-            $0.shareRecordName = view.scope.shareRecordName
+            $0.zone = share.zoneIDOnWire
+            $0.shareRecordName = share.shareRecordName
         }
-        let response: Sealkit_V1_FetchShareAccessResponse = try await core.call(
-            scope, Endpoints.sharing.fetchAccess, request)
+        return try await core.call(scope, Endpoints.sharing.fetchAccess, request)
+    }
+
+    /// Fills that in.
+    func add(
+        _ response: Sealkit_V1_FetchShareAccessResponse, to share: inout Share, view: ZoneView
+    ) throws(SealKitError) {
         share.allowsAccessRequests = response.allowsRequests
         share.edits.allowsAccessRequests = response.allowsRequests
         for wire in response.requesters {

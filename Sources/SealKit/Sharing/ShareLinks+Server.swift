@@ -18,12 +18,19 @@ extension ShareLinks {
     }
 
     static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> ShareLinks {
+        try await opened(stored(database, view: view), database, view: view)
+    }
+
+    /// What `stored` has given, verified and opened.
+    static func opened(
+        _ stored: Sealkit_V1_LinksResponse, _ database: Database, view: ZoneView
+    ) async throws(SealKitError) -> ShareLinks {
         let core = database.core
         do throws(SealKitError) {
-            let stored = Wire.LinksResponse(try await stored(database, view: view))
             return try verifying("a kept share URL") { () throws(SealError) in
                 try ShareLinks(
-                    stored, keptBy: core.account.seeds, of: core.identity(), in: view.roster, using: XWingHPKE.self)
+                    Wire.LinksResponse(stored), keptBy: core.account.seeds, of: core.identity(), in: view.roster,
+                    using: XWingHPKE.self)
             }
         } catch {
             throw await core.noted(error, scope: view.scope)
