@@ -63,6 +63,35 @@ extension SyncEngineTests {
         #expect(device.disk.notes.isEmpty)
     }
 
+    /// Notes were written before anybody was signed in, in a zone that another device has deleted long ago.
+    @Test func anEndThatIsLongPastTakesNothingThatWasNeverSent() async throws {
+        let ann = try await Person()
+        try await ann.own.save(RecordZone(zoneID: zone))
+        try await ann.own.deleteRecordZone(withID: zone)
+        let device = try SyncDevice(ann, signedIn: false)
+        let id = device.note("note", in: zone)
+        device.app.make(zone, device.engine)
+        device.app.write("new", to: id, device.engine)
+        try device.signIn(ann)
+        await device.sync()
+        #expect(device.app.events.contains("signIn"))
+        #expect(device.disk.notes[id] == ["new"])
+        #expect(try await ann.own.record(for: id).encryptedValues["words"] == ["new"])
+    }
+
+    @Test func aZoneThatWasDeletedHereAndMadeAgainDoesNotEndTwice() async throws {
+        let ann = try await Person()
+        let device = try await device(ann)
+        device.app.delete(zone, device.engine)
+        try await device.engine.sendChanges()
+        let id = device.note("note", in: zone)
+        device.app.make(zone, device.engine)
+        device.app.write("second life", to: id, device.engine)
+        await device.sync()
+        #expect(device.disk.notes[id] == ["second life"])
+        #expect(try await ann.own.record(for: id).encryptedValues["words"] == ["second life"])
+    }
+
     /// What came of it now nobody would remove when the zone is made again in the place of the deleted one.
     @Test func whatIsToBeDeletedIsNotFetched() async throws {
         let ann = try await Person()

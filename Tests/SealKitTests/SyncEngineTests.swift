@@ -208,6 +208,22 @@ import Testing
         #expect(await failure { _ = try await device.engine.database.record(for: fresh.recordID) } == .unknownItem)
     }
 
+    /// Nothing else would have an engine that syncs by itself try again.
+    @Test func whatFailedOnlyWithItsBatchGoesWithoutIt() async throws {
+        let ann = try await Person()
+        let device = try await device(ann)
+        try await ann.own.save(ann.note(in: zone, "taken", name: "taken"))
+        let (fresh, again) = (ann.note(in: zone, "fresh", name: "fresh"), ann.note(in: zone, "again", name: "taken"))
+        let app = AtomicApp([fresh, again])
+        let engine = try SyncEngine(
+            SyncEngine.Configuration(container: device.container, stateSerialization: nil, delegate: app),
+            pacing: device.pacing.pacing)
+        engine.state.add(pendingRecordZoneChanges: [.saveRecord(fresh.recordID), .saveRecord(again.recordID)])
+        await app.saved(fresh.recordID)
+        #expect(try await ann.own.record(for: again.recordID).encryptedValues["body"] == "taken")
+        #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+    }
+
     @Test func onlyWhatWasAskedForIsSent() async throws {
         let ann = try await Person()
         let other = RecordZone.ID(zoneName: "other")
@@ -331,6 +347,31 @@ final class Sender: SyncEngineDelegate {
     func nextRecordZoneChangeBatch(
         _ context: SyncEngine.SendChangesContext, syncEngine: SyncEngine
     ) async -> SyncEngine.RecordZoneChangeBatch? { batches.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}
+
+/// Gives all that is pending as one batch, and does nothing about what fails.
+final class AtomicApp: SyncEngineDelegate {
+    private let records: [Record.ID: Record]
+    private let (saves, save) = AsyncStream<Record.ID>.makeStream()
+
+    init(_ records: [Record]) { self.records = Dictionary(records.map { ($0.recordID, $0) }) { $1 } }
+
+    /// Returns once the engine has told so.
+    func saved(_ id: Record.ID) async { for await saved in saves where saved == id { return } }
+
+    func handleEvent(_ event: SyncEngine.Event, syncEngine: SyncEngine) async {
+        guard case .sentRecordZoneChanges(let sent) = event else { return }
+        for record in sent.savedRecords { save.yield(record.recordID) }
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: SyncEngine.SendChangesContext, syncEngine engine: SyncEngine
+    ) async -> SyncEngine.RecordZoneChangeBatch? {
+        let pending = engine.state.pendingRecordZoneChanges.filter(context.options.scope.contains)
+        guard !pending.isEmpty else { return nil }
+        return SyncEngine.RecordZoneChangeBatch(
+            recordsToSave: pending.compactMap { records[$0.recordID] }, atomicByZone: true)
+    }
 }
 
 /// Another delegate's stand-in, which does something once after each first batch was given.

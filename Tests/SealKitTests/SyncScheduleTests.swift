@@ -145,6 +145,50 @@ import Testing
         #expect(pacing.sleeps == [.seconds(2)])
     }
 
+    /// One zone's wait is not everybody's.
+    @Test func whatSomeAreToWaitForKeepsNothingElse() async {
+        let pacing = FakePacing()
+        let schedule = SyncSchedule(pacing: pacing.pacing)
+        let done = LockedValue<[SyncSchedule.Wanted]>([])
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        schedule.begin { [weak schedule] wanted throws(SealKitError) in
+            done.change { $0.append(wanted) }
+            guard done.value.count == 1 else { return end.finish() }
+            schedule?.want(.fetch, after: .zero)
+            throw SealKitError(.partialFailure, "one of the zones is busy", retryAfter: 3_600)
+        }
+        schedule.want(.send, after: .zero)
+        for await _ in ends {}
+        #expect(done.value == [.send, .both])
+        #expect(pacing.sleeps == [.seconds(2)])
+    }
+
+    /// Where nothing else is wanted, it is what the run waits for.
+    @Test func whatSomeAreToWaitForIsWaitedFor() async {
+        let runs = Runs([SealKitError(.partialFailure, "one of the zones is busy", retryAfter: 3_600)])
+        runs.schedule.want(.send, after: .zero)
+        await runs.wait(for: 2)
+        #expect(runs.pacing.sleeps == [.seconds(3_602)])
+    }
+
+    /// What a server asked of one account is not asked of the next.
+    @Test func anotherAccountDoesNotWaitForWhatTheLastOneWasAskedFor() async {
+        let own = LockedValue<SyncSchedule?>(nil)
+        let pacing = Pacing(
+            now: { .now },
+            sleep: { _ in
+                own.value?.beginAnew(.both)
+                try await Task.sleep(for: .seconds(3600))
+            }, chance: { 1 })
+        let schedule = SyncSchedule(pacing: pacing)
+        own.change { $0 = schedule }
+        let runs = Runs([busy(3_600)], FakePacing(), schedule)
+        schedule.want(.fetch, after: .zero)
+        await runs.wait(for: 2)
+        #expect(runs.done == [.fetch, .both])
+        schedule.end()
+    }
+
     /// The app is told of the network's return just when the schedule has decided to sleep.
     @Test func aWakeUpWhileTheSleepBeginsIsNotLost() async {
         for _ in 0..<200 {
@@ -163,6 +207,28 @@ import Testing
             #expect(runs.done == [.both])
             schedule.end()
         }
+    }
+
+    /// A task that was begun while something was told, and goes on after it, begins others of its kind.
+    @Test func aChainOfTasksKeepsNothingOfWhatIsOver() async {
+        weak var kept: SyncPlace?
+        let (isOver, over) = AsyncStream<Void>.makeStream()
+        let (isEnough, enough) = AsyncStream<Void>.makeStream()
+        let second = await {
+            let place = SyncPlace(owner: nil)
+            kept = place
+            return await SyncHandling.during(place) {
+                Task {
+                    for await _ in isOver {}
+                    return await SyncHandling.during(SyncPlace(owner: nil)) { Task { for await _ in isEnough {} } }
+                }
+            }
+        }()
+        over.finish()
+        let third = await second.value
+        #expect(kept == nil)
+        enough.finish()
+        await third.value
     }
 
     @Test func anEndedScheduleDoesNothingMore() async {

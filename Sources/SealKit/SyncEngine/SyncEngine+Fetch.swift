@@ -82,7 +82,10 @@ extension SyncEngine {
         }
 
         let came = changes.modifications.map { (id: $0.zoneID, incarnation: $0.incarnation) }
-        let gone = changes.deletions.map(\.zoneID)
+        // The end of a zone that this device has nothing of is none of what it is about to save in the next life.
+        let begun = content.zonesToSave
+        let deletions = changes.deletions.filter { content.zones[$0.zoneID] != nil || !begun.contains($0.zoneID) }
+        let gone = deletions.map(\.zoneID)
         let noted: Change = { content in
             content.forget(gone)
             for zone in came {
@@ -96,7 +99,7 @@ extension SyncEngine {
         }
         let event = Event.FetchedDatabaseChanges(
             modifications: changes.modifications,
-            deletions: changes.deletions.map {
+            deletions: deletions.map {
                 Event.FetchedDatabaseChanges.Deletion(zoneID: $0.zoneID, reason: $0.reason)
             })
         try await tell(.fetchedDatabaseChanges(event), after: noted)
@@ -214,6 +217,11 @@ extension SyncEngine {
 }
 
 extension SyncEngine.State.Content {
+    /// Those that are to be made.
+    fileprivate var zonesToSave: Set<RecordZone.ID> {
+        Set(database.all.compactMap { if case .saveZone(let zone) = $0 { zone.zoneID } else { nil } })
+    }
+
     /// What was known of zones that are gone. What is to be sent to them stays: what becomes of it is the app's to say.
     mutating func forget(_ zones: [RecordZone.ID]) {
         for zone in zones { self.zones[zone] = nil }

@@ -8,6 +8,11 @@ extension SyncEngine {
         /// All that was sent has failed, so that the same at once would fail again.
         var isInVain: Bool { done == 0 && !failures.isEmpty }
 
+        /// Something of an atomic batch failed for good, and is pending no more: what failed only with it can go now.
+        var leavesOthersBehind: Bool {
+            failures.contains { $0.code == .batchRequestFailed } && failures.contains { !$0.isRetriedBySyncEngine }
+        }
+
         fileprivate mutating func add(_ failures: [SealKitError], of count: Int) {
             self.failures += failures
             done += count - failures.count

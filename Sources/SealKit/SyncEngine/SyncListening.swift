@@ -23,7 +23,7 @@ final class SyncListening: Sendable {
                 guard let engine else { return }
                 if case .newDevice = change { continue }
                 engine.listening.restart()
-                engine.schedule.hurry(.both)
+                engine.schedule.beginAnew(.both)
             }
         }
         tasks.withLock { $0.accounts = task }
@@ -127,6 +127,7 @@ extension SyncEngine {
             failures += try await part { (engine) async throws(SealKitError) in
                 let sent = try await engine.send(SendChangesOptions(), .scheduled)
                 engine.schedule.sent(inVain: sent.isInVain)
+                if sent.leavesOthersBehind { engine.schedule.want(.send, after: SyncSchedule.gathering) }
                 return sent.failures
             }
         }

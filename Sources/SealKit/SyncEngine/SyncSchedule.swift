@@ -63,6 +63,13 @@ final class SyncSchedule: Sendable {
     /// What was waited for has come to pass, so that waiting longer after failures is of no use.
     func hurry(_ what: Wanted) { plan(what, after: .zero, isNews: true) }
 
+    /// For another account, which was asked to wait for nothing: who asks too often is held back beneath.
+    func beginAnew(_ what: Wanted) {
+        let now = pacing.now()
+        plan.withLock { $0.asked = now }
+        hurry(what)
+    }
+
     private func plan(_ what: Wanted, after delay: Duration, isNews: Bool) {
         let now = pacing.now()
         let (begins, sleeper) = plan.withLock { plan -> (Bool, Task<Void, Never>?) in
@@ -145,10 +152,14 @@ final class SyncSchedule: Sendable {
         guard error.retryAfter != nil || error.passesWithTime else { return settled() }
         let now = pacing.now()
         let chance = pacing.chance()
+        let wait = Duration.seconds(error.retryAfter ?? 0)
         plan.withLock { plan in
-            plan.asked = now + .seconds(error.retryAfter ?? 0)
-            plan.earliest = max(plan.earliest, plan.asked + Self.longest(after: plan.failures) * chance)
-            plan.due = plan.earliest
+            // What some of the zones or changes are to wait for is nothing that the others wait for.
+            if error.code != .partialFailure { plan.asked = now + wait }
+            let pause = Self.longest(after: plan.failures) * chance
+            plan.earliest = max(plan.earliest, max(plan.asked, now) + pause)
+            let due = max(plan.earliest, now + wait + pause)
+            plan.due = plan.wanted.isEmpty ? due : max(plan.earliest, min(plan.due, due))
             plan.failures += 1
             plan.wanted.formUnion(wanted)
         }

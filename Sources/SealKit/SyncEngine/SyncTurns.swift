@@ -49,7 +49,10 @@ final class SyncHandling: Sendable {
     }
 
     static func during<T: Sendable>(_ place: SyncPlace, _ body: () async -> T) async -> T {
-        let handling = SyncHandling(place, outer: current)
+        // What is over says nothing any more: a chain of tasks, each begun in the one before, would keep all of it.
+        var outer = current
+        while let one = outer, one.isOver.withLock({ $0 }) { outer = one.outer }
+        let handling = SyncHandling(place, outer: outer)
         defer { handling.isOver.withLock { $0 = true } }
         return await $current.withValue(handling) { await body() }
     }
