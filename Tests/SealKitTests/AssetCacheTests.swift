@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func whatNothingRefersToGoesForItsRoomAndWhatIsInUseDoesNot() async throws {
-        let cache = AssetCache(limit: 2_500)
+        let cache = AssetCache(limit: 2_500, block: 1)
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
         let (one, two, three) = (remote("one", size: 1_000), remote("two", size: 1_000), remote("three", size: 1_000))
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func eachWhoHoldsAFileHasOneOfItsOwnAndItsRoomCounts() async throws {
-        let cache = AssetCache(limit: 3_500)
+        let cache = AssetCache(limit: 3_500, block: 1)
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
         let one = remote("one", size: 1_000)
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test func aDrawerThatNobodyHasGoesWithItsFiles() async throws {
-        let cache = AssetCache(limit: 1_000_000)
+        let cache = AssetCache(limit: 1_000_000, block: 1)
         var drawer: TemporaryAssets.Drawer? = TemporaryAssets.Drawer()
         var hold: AssetCache.Hold? = try await fetch(remote("one", size: 1_000), cache, try #require(drawer)).hold
         let folder = try #require(hold?.url.deletingLastPathComponent().path)
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func whatWasUsedLongestAgoGoesFirst() async throws {
-        let cache = AssetCache(limit: 3_000)
+        let cache = AssetCache(limit: 3_100, block: 1)
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
         let remotes = Dictionary(
@@ -221,8 +221,22 @@ import Testing
         #expect(try await wasFetched("two"), "it was used longest ago")
     }
 
+    /// Whoever may write can fill a record's fields with files of no bytes.
+    @Test func emptyFilesTakeRoomToo() async throws {
+        let cache = AssetCache(limit: 65_536, block: 4_096)
+        let drawer = TemporaryAssets.Drawer()
+        defer { drawer.close() }
+        var folder: URL?
+        for number in 0..<500 {
+            folder = try await fetch(remote("\(number)", size: 0), cache, drawer).hold.url.deletingLastPathComponent()
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: try #require(folder).path).count
+        // Each has a name for whoever asks next.
+        #expect(left <= 2 * 16)
+    }
+
     @Test func aFailedDownloadTakesNoRoom() async throws {
-        let cache = AssetCache(limit: 1_000)
+        let cache = AssetCache(limit: 1_000, block: 1)
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
         for _ in 0..<3 {
@@ -237,7 +251,7 @@ import Testing
     }
 
     @Test func manyWhoWantOneFileFetchItOnce() async throws {
-        let cache = AssetCache(limit: 1_000_000)
+        let cache = AssetCache(limit: 1_000_000, block: 1)
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
         let wanted = remote("one", size: 1_000)
@@ -265,7 +279,7 @@ import Testing
     }
 
     @Test func nothingIsHandedOutOfADrawerThatWasClosedMeanwhile() async throws {
-        let cache = AssetCache(limit: 1_000_000)
+        let cache = AssetCache(limit: 1_000_000, block: 1)
         let drawer = TemporaryAssets.Drawer()
         let code = await failure {
             _ = try await cache.file(of: remote("one", size: 10), in: drawer) { file throws(SealKitError) in

@@ -398,6 +398,22 @@ import Testing
         #expect(isSaved == true)
     }
 
+    /// Somebody frees space, and it goes on.
+    @Test func aFullDiskIsNobodysOutcome() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = SwitchedTransport(try HTTPTransport(server: ann.server.origin))
+        let device = try MortalDevice(ann, transport: network)
+        let draft = ann.note(in: zone, "one", name: "one")
+        let isSaved = try await device.run { container in
+            let operation = try await container.privateDatabase.beginModifyingRecords(saving: [draft])
+            network.fail("records/modify", SealKitError(.storageFull, "the server's disk is full", retryAfter: 60))
+            #expect(await failure { _ = try await operation.results() } == .storageFull)
+            return try await operation.results().saveResults[draft.recordID]?.isSuccess
+        }
+        #expect(isSaved == true)
+    }
+
     // MARK: Servers that lie
 
     /// The server has stored a save, and refuses its repetition: what it shows says otherwise, and nothing is signed a

@@ -5,6 +5,7 @@ import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -139,6 +140,38 @@ import Testing
         #expect(
             try await bob.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: back))
                 .encryptedValues["body"] == "from the owner")
+    }
+
+    /// What was done is told, though the rest of the call fails as a whole.
+    @Test func aShareThatWasLeftIsToldBesideWhatFailed() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (_, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        let (_, _, closed) = try await carol.share(with: [(bob, .readWrite)])
+        let (left, other) = (try await bob.join(share.url), try await bob.join(closed.url))
+        let device = try bob.onFreshDevice(transport: try ClosedZone(other, HTTPTransport(server: bob.server.origin)))
+        let (note, ended) = (bob.note(in: other, "body"), Record.ID(recordName: Share.recordName, zoneID: left))
+        let results = try await device.shared.modifyRecords(saving: [note], deleting: [ended])
+        try results.deleteResults[ended]?.get()
+        #expect(results.deleteResults.count == 1)
+        #expect(results.saveResults[note.recordID]?.failureCode == .incompatibleVersion)
+    }
+
+    /// A server that takes nothing more in one zone from a version like this.
+    private final class ClosedZone: PassingTransport {
+        let next: any Transport
+        private let zone: RecordZone.ID
+
+        init(_ zone: RecordZone.ID, _ next: HTTPTransport) { (self.zone, self.next) = (zone, next) }
+
+        func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+            if path.hasSuffix("records/modify"),
+                let request = try? Sealkit_V1_ModifyRecordsRequest(serializedBytes: body),
+                request.zone.ownerName == zone.ownerName
+            {
+                throw SealKitError(.incompatibleVersion, "this version is too old")
+            }
+            return try await next.post(path, body: body, token: token)
+        }
     }
 
     @Test func stoppingPutsThePublicOutAsWell() async throws {

@@ -9,7 +9,7 @@ import Synchronization
 /// of its own: an app that moves one away, or writes into it, takes and changes nothing of the next fetch, nor of what
 /// it has fetched before.
 final class AssetCache: Sendable {
-    static let shared = AssetCache(limit: 1 << 30)
+    static let shared = AssetCache(limit: 1 << 30, block: 4_096)
 
     /// What identifies an asset's bytes, as they were signed for, and whose device has opened them. Bytes belong to one
     /// field: who names another record's in a field of its own has no key that opens them, and is not answered from
@@ -66,8 +66,18 @@ final class AssetCache: Sendable {
     }
 
     private let content: Mutex<Content>
+    private let block: Int64
 
-    init(limit: Int64) { content = Mutex(Content(limit: limit)) }
+    /// - Parameter block: in what a file takes room, one at least: empty ones fill a disk too.
+    init(limit: Int64, block: Int64) {
+        content = Mutex(Content(limit: limit))
+        self.block = block
+    }
+
+    private func room(_ key: Key) -> Int64 {
+        let size = Int64(clamping: key.size)
+        return size > .max - block ? size : max(1, (size + block - 1) / block) * block
+    }
 
     var limit: Int64 {
         get { content.withLock(\.limit) }
@@ -139,7 +149,7 @@ final class AssetCache: Sendable {
 
     /// What is to be done for one who wants a file.
     private func step(_ key: Key, _ content: inout Content) -> Step {
-        let size = Int64(clamping: key.size)
+        let size = room(key)
         if let entry = content.entries[key] {
             if entry.isWhole {
                 if let name = freeName(key, &content) ?? secondName(key, &content) { return .there(name) }
@@ -185,7 +195,7 @@ final class AssetCache: Sendable {
     }
 
     private func end(_ key: Key, in content: inout Content, isThere: Bool) {
-        if !isThere { content.bytes -= Int64(clamping: key.size) }
+        if !isThere { content.bytes -= room(key) }
         for waiting in content.onTheirWay.removeValue(forKey: key) ?? [] { waiting.finish() }
     }
 
@@ -257,17 +267,19 @@ final class AssetCache: Sendable {
 
     private func forget(_ url: URL, of key: Key, _ content: inout Content) {
         if content.entries[key]?.names.removeValue(forKey: url)?.isCopy == true {
-            content.bytes -= Int64(clamping: key.size)
+            content.bytes -= room(key)
         }
     }
 
     // MARK: Room
 
-    /// Removes what nothing refers to, from the longest unused on.
+    /// Removes what nothing refers to, from the longest unused on, and a little more than is needed: looking through
+    /// all of them is for many fetches.
     private func makeRoom(for size: Int64, keeping kept: Key? = nil, _ content: inout Content) {
         guard size <= content.limit, content.bytes > content.limit - size else { return }
+        let rest = max(0, content.limit - size - content.limit / 64)
         for (key, entry) in content.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse })
-        where content.bytes > content.limit - size {
+        where content.bytes > rest {
             for (url, name) in entry.names where !name.isInUse {
                 if name.status?.identity == FileStatus(path: url.path)?.identity { unlink(url.path) }
                 forget(url, of: key, &content)
@@ -280,7 +292,7 @@ final class AssetCache: Sendable {
     private func drop(_ key: Key, _ content: inout Content) {
         guard let entry = content.entries.removeValue(forKey: key) else { return }
         unlink(entry.file.path)
-        content.bytes -= Int64(clamping: key.size) * Int64(1 + entry.copies)
+        content.bytes -= room(key) * Int64(1 + entry.copies)
     }
 
     /// Of an account that has gone, with its folder.

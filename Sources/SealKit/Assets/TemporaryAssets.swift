@@ -21,7 +21,8 @@ public enum TemporaryAssets {
 
     private static var parent: URL { FileManager.default.temporaryDirectory }
 
-    /// How many bytes of assets the folder may hold; at first 1 GiB. A fetch whose assets do not fit fails with
+    /// How many bytes of assets the folder may hold; at first 1 GiB. A file counts in blocks of 4,096 bytes, an empty
+    /// one as one. A fetch whose assets do not fit fails with
     /// `limitExceeded`: fetch large ones by themselves (``Database/fetchingAssets(_:)`` and
     /// ``Database/download(_:of:to:replaces:progress:)``).
     public static var byteLimit: Int64 {

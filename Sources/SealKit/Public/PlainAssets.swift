@@ -13,11 +13,26 @@ extension Database {
     ) async throws(SealKitError) {
         let check = PlainAssetCheck(asset, remote, file: part)
         let start = try check.goOn()
+        do throws(SealKitError) {
+            return try await download(check, at: path, range: start..<asset.size, progress: progress)
+        } catch let error where start > 0 && error.code == .integrityFailure {
+            // What an earlier attempt has left may be no more what had come: a power cut leaves zeros in its place.
+            // Only bytes that have all come now say something about the server.
+            try part.cut(to: 0)
+        }
+        try await download(
+            PlainAssetCheck(asset, remote, file: part), at: path, range: 0..<asset.size, progress: progress)
+    }
+
+    private func download(
+        _ check: PlainAssetCheck, at path: String, range: Range<UInt64>,
+        progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
+    ) async throws(SealKitError) {
         // Of no bytes there is no range to ask for.
-        if start < asset.size {
-            try await core.account.download(path, range: start..<asset.size) { part in
+        if !range.isEmpty {
+            try await core.account.download(path, range: range) { part in
                 try check.take(part)
-                progress?(check.received, Int64(asset.size))
+                progress?(check.received, Int64(range.upperBound))
             }
         }
         try check.finish()

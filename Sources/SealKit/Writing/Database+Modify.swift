@@ -75,6 +75,7 @@ extension Database {
         deleteResults.merge(ends) { $1 }
         let deletes = Dictionary(grouping: others, by: \.zoneID)
         var zones = ZoneOutcomes()
+        if ends.values.contains(where: \.isSuccess) { zones.succeeded() }
         for zone in Set(saves.keys).union(deletes.keys) {
             // Default zones, the public database's among them, save each record by itself.
             let isAtomic = atomically && zone.zoneName != RecordZone.defaultName

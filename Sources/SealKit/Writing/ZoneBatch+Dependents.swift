@@ -45,20 +45,25 @@ extension ZoneBatch {
         }
     }
 
-    /// All of them at once, and where that fails each by itself, which tells why.
+    /// All of them at once, and where that fails in halves, down to each by itself, which tells why: what stays is
+    /// written again with each attempt.
     mutating func deleteWaiting() async {
-        if waitingDeletions.count > 1, let together = try? await deleted(waitingDeletions),
-            together.values.allSatisfy(\.isSuccess)
-        {
-            deleteResults.merge(together) { $1 }
-            return
-        }
-        for id in waitingDeletions {
-            do {
-                deleteResults.merge(try await deleted([id])) { $1 }
+        var parts = [waitingDeletions[...]].filter { !$0.isEmpty }
+        while let part = parts.popLast() {
+            do throws(SealKitError) {
+                let results = try await deleted(Array(part))
+                if part.count == 1 || results.values.allSatisfy(\.isSuccess) {
+                    deleteResults.merge(results) { $1 }
+                    continue
+                }
             } catch {
-                deleteResults[id] = .failure(error)
+                if let only = part.first, part.count == 1 {
+                    deleteResults[only] = .failure(error)
+                    continue
+                }
             }
+            let middle = part.startIndex + part.count / 2
+            parts += [part[middle...], part[..<middle]]
         }
     }
 

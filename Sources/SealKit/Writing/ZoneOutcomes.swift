@@ -20,7 +20,7 @@ extension SealKitError {
     var concernsWholeRequest: Bool {
         switch code {
         case .networkFailure, .networkUnavailable, .serverNotTrusted, .serviceUnavailable, .requestRateLimited,
-            .serverResponseLost, .zoneBusy,
+            .serverResponseLost, .zoneBusy, .storageFull,
             .notAuthenticated, .accountTemporarilyUnavailable, .keysReplaced, .accountSuspended, .sessionExpired,
             .operationCancelled,
             .incompatibleVersion, .internalError:
