@@ -271,6 +271,43 @@ import Testing
         try await world.check(device)
     }
 
+    /// Only a login tells that the server has taken the new keys: what brings the account back has all of them.
+    @Test func aRecoveryKeyOfAfterALostAnswerBringsAllKeysBack() async throws {
+        let world = try await World(alone: true)
+        let network = LossyTransport(
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
+            Array(repeating: .answer, count: 1_000))
+        let device = try world.ann.through(network, pacing: FakePacing().pacing)
+        #expect(await failure { try await device.rotateKeys(world.kept) } == .networkFailure)
+        network.lose([])
+        let phone = try await world.ann.recovered(with: try await device.account.renewRecoveryKey())
+        #expect(phone.account.seeds.count == 2)
+        #expect(try await phone.body(of: world.anns.recordID("old", for: phone), in: phone.own) == "before")
+    }
+
+    /// The same of what an enrolment hands over: neither device takes it for an attack.
+    @Test func anEnrolmentAfterALostAnswerHandsAllKeysOver() async throws {
+        let world = try await World(alone: true)
+        let server = try HTTPTransport(server: world.ann.server.origin)
+        let network = LossyTransport(server, losing: "accounts/rotate", Array(repeating: .answer, count: 1_000))
+        let device = try world.ann.through(network, pacing: FakePacing().pacing)
+        #expect(await failure { try await device.rotateKeys(world.kept) } == .networkFailure)
+        network.lose([])
+        let enrolment = try await EnrolmentInProgress(device.account, server: server)
+        let new = try await enrolment.confirm(trust: try TrustStore())
+        #expect(new.seeds.count == 2)
+    }
+
+    /// What the devices have compared belongs to the keys of then.
+    @Test func anEnrolmentEndsWhereTheKeysAreReplacedMeanwhile() async throws {
+        let world = try await World(alone: true)
+        let server = try HTTPTransport(server: world.ann.server.origin)
+        let enrolment = try await EnrolmentInProgress(world.ann.account, server: server)
+        _ = try await enrolment.comparisons()
+        try await world.ann.rotateKeys(world.kept)
+        #expect(await failure { try await enrolment.old.confirm() } == .constraintViolation)
+    }
+
     /// Restored from a backup, the server has forgotten the newest keys. The account does not go back to those before.
     @Test func aServerThatDeniesTheNewestKeysBringsNobodyBackToFormerOnes() async throws {
         let world = try await World()

@@ -4,6 +4,8 @@ import SealEnvelope
 import SealLab
 import SealPrimitives
 import SealStatements
+import SealWire
+import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -85,6 +87,42 @@ import Testing
         #expect(contact.generation == 1)
         #expect(contact.keysChanged != nil)
         #expect(!contact.isVerified)
+    }
+
+    /// Whoever fears for the keys does not wait until somebody else's share is in order.
+    @Test func aShareThatDoesNotVerifyKeepsNobodyFromNewKeys() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let own = try await ann.makeZone()
+        let bobs = try await SharedZone(of: bob, with: [(ann, .readWrite)])
+        _ = try await bobs.view(of: ann)
+        let kept = KeptKeys(ann)
+        let device = try ann.through(BrokenRosters(of: bob.name, try HTTPTransport(server: ann.server.origin)))
+        #expect(await failure { try await reset(device, kept) } == .integrityFailure)
+        #expect(kept.seeds.count == 2)
+        #expect(device.account.generation == 1)
+        let looked = await error { _ = try await device.own.recordZone(for: own) }
+        #expect(looked?.userDidResetEncryptedDataKey == true)
+        // The share is left once it verifies.
+        try await ann.restarted(kept).finishKeyRotation()
+        #expect(try await bobs.view(of: bob).roster.members.count == 1)
+    }
+
+    /// A server whose rosters of one person's zones do not verify.
+    private final class BrokenRosters: PassingTransport {
+        let next: any Transport
+        private let owner: String
+
+        init(of owner: String, _ next: HTTPTransport) { (self.owner, self.next) = (owner, next) }
+
+        func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+            if path.hasSuffix("rosters/fetch"),
+                let request = try? Sealkit_V1_FetchRostersRequest(serializedBytes: body),
+                request.rosters.contains(where: { $0.zone.ownerName == owner })
+            {
+                throw SealKitError.integrity(.invalidSignature, "the roster")
+            }
+            return try await next.post(path, body: body, token: token)
+        }
     }
 
     /// Cut off at every point; what was made anew meanwhile is not taken along.

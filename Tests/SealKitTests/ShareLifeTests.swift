@@ -49,6 +49,36 @@ import Testing
         #expect(try await ann.share(of: zone).participant(bob)?.acceptanceStatus == .accepted)
     }
 
+    /// So it is where the invitation itself was replaced by another one behind the same URL.
+    @Test func anInvitationThatWasRenewedSinceItWasLookedAtIsAccepted() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, share) = try await ann.share(with: [(bob, .readWrite)])
+        let metadata = try await bob.container.shareMetadata(for: try #require(share.url))
+        try await ann.edit(zone) { share in
+            for index in share.participants.indices where share.participants[index].role != .owner {
+                share.participants[index].permission = .readOnly
+            }
+        }
+        let joined = try await bob.container.accept(metadata)
+        let id = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        #expect(try await bob.shared.record(for: id).encryptedValues["body"] == "from the owner")
+        #expect(try await ann.share(of: zone).participant(bob)?.permission == .readOnly)
+    }
+
+    /// The owner's view of the share is older than the acceptance.
+    @Test func whatAPlaceholderLosesIsLostByWhoHasAcceptedMeanwhile() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, _) = try await ann.share()
+        let single = Share.Participant.oneTimeURLParticipant(permission: .readWrite)
+        var share = try await ann.edit(zone) { $0.addParticipant(single) }
+        try await bob.join(share.oneTimeURL(for: single.participantID))
+        for index in share.participants.indices where share.participants[index].participantID == single.participantID {
+            share.participants[index].permission = .readOnly
+        }
+        try await ann.own.save(share)
+        #expect(try await ann.share(of: zone).participant(bob)?.permission == .readOnly)
+    }
+
     /// What two devices change of a share goes together: what one has not changed it does not put back.
     @Test func aDevicePutsNothingBackThatItHasNotChanged() async throws {
         let (ann, bob) = (try await Person(), try await Person())

@@ -145,7 +145,7 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
 
     private func planMembers(_ plan: inout Plan) throws(ShareEditRefusal) {
         for (before, now) in wish.people {
-            guard let user = now.user, let member = roster.members[user] else { continue }
+            guard let member = member(now) else { continue }
             // Only what was changed here is sent: a permission that another device has changed since stays.
             let changesRole = before?.role != now.role
             let changesPermission = before == nil || before?.permission != now.permission

@@ -118,12 +118,14 @@ extension Account {
     /// - Parameter show: shows the key to the user, before the server hears of it: where it goes to a file, return when
     ///   it is on the disk. What it throws leaves the old one in force.
     /// - Returns: the key. Keep it nowhere.
+    /// - Throws: `constraintViolation` while the account is being given new keys in this process; what `show` throws.
     @discardableResult
     public func renewRecoveryKey(
         show: (RecoveryKey) async throws(SealKitError) -> Void
     ) async throws(SealKitError) -> RecoveryKey {
-        // Logging in tells which seeds the server knows: a bundle has those, all of them.
-        try await requireSession()
+        try keys.beginRotation()
+        defer { keys.endRotation() }
+        try await requireNewestSession()
         var random = SystemRandom()
         let key = RecoveryKey(random: &random)
         try await show(key)
@@ -133,9 +135,12 @@ extension Account {
     }
 
     /// Sets the passphrase by which the account can be recovered, in the place of any before.
-    /// - Throws: `serverRejectedRequest` when another account of this server has the same name and passphrase.
+    /// - Throws: `serverRejectedRequest` when another account of this server has the same name and passphrase;
+    ///   `constraintViolation` while the account is being given new keys in this process.
     public func setRecoveryPassphrase(_ passphrase: RecoveryPassphrase) async throws(SealKitError) {
-        try await requireSession()
+        try keys.beginRotation()
+        defer { keys.endRotation() }
+        try await requireNewestSession()
         let key = try passphrase.key(origin: server)
         do {
             let _: Sealkit_V1_AccountResponse = try await call(

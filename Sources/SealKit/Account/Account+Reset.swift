@@ -36,8 +36,8 @@ extension Account {
         var scopes: [TrustStore.GivenUp] = []
         for core in try await cores(trust) {
             for (_, scope) in try await core.allScopes() {
-                guard let view = try await core.keeper(of: scope).present(), view.isMember else { continue }
-                scopes.append(TrustStore.GivenUp(scope: scope, incarnations: view.roster.incarnations))
+                guard let incarnations = try await core.keeper(of: scope).lives() else { continue }
+                scopes.append(TrustStore.GivenUp(scope: scope, incarnations: incarnations))
             }
         }
         try await trust.noteGivenUp(scopes, of: self, for: key)
@@ -86,6 +86,19 @@ extension ContainerCore {
 }
 
 extension ZoneKeeper {
+    /// The lives of a scope that this account takes part in; nil where it does not. Of one that does not verify now,
+    /// as it was verified last: nobody's share keeps somebody who fears for the keys from new ones.
+    fileprivate func lives() async throws(SealKitError) -> Incarnations? {
+        do throws(SealKitError) {
+            guard let view = try await present(), view.isMember else { return nil }
+            return view.roster.incarnations
+        } catch {
+            if error.concernsWholeRequest { throw error }
+            guard let roster = try await known(), roster.members[user] != nil else { return nil }
+            return roster.incarnations
+        }
+    }
+
     /// The scope as it is now; nil where there is none, or none for this account.
     func present() async throws(SealKitError) -> ZoneView? {
         do { return try await refresh() } catch {

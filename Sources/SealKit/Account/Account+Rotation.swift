@@ -125,15 +125,17 @@ extension Account {
         trust: TrustStore, progress: (KeyRotationProgress) -> Void = { _ in }
     ) async throws(SealKitError) {
         guard try await mayHaveToFinish(trust) else { return }
-        // Whether the new keys have arrived is seen at a login.
-        if keys.mayBeTold { _ = try await session.renewedToken() } else { try await requireSession() }
+        try await requireNewestSession()
         guard !keys.hasUntold else { return }
         let count = seeds.count
         let cores = try await cores(trust)
-        try await giveUp(trust, cores)
+        var failure: SealKitError?
+        do { try await giveUp(trust, cores) } catch {
+            if error.concernsWholeRequest { throw error }
+            failure = error
+        }
         var found: [(database: Database, scope: SealStatements.Scope)] = []
         for core in cores { found += try await core.allScopes() }
-        var failure: SealKitError?
         for (index, (database, scope)) in found.enumerated() {
             do { try await database.state(scope) } catch {
                 if error.concernsWholeRequest { throw error }

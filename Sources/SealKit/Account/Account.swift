@@ -200,6 +200,12 @@ public final class Account: Sendable {
         try await exchange(Endpoints.accounts.login.route, .read) { _ throws(SealKitError) in }
     }
 
+    /// By the newest keys that the server may know, of which only a login tells: a recovery bundle has all that it
+    /// knows, and new keys are for zones once it knows them.
+    func requireNewestSession() async throws(SealKitError) {
+        if keys.mayBeTold { _ = try await session.renewedToken() } else { try await requireSession() }
+    }
+
     /// Streams a byte range down; after an interruption it goes on where it was.
     func download(
         _ path: String, range: Range<UInt64>, consume: (ByteBuffer) async throws -> Void

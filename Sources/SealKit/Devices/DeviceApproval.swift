@@ -36,9 +36,10 @@ public final class DeviceApproval: Sendable {
         mailbox = EnrolmentMailbox(
             id: id, ticket: nil, client: account.client, account: account,
             turn: try account.deviceKeeper.enrolments.take())
-        loginKey = account.session.publicKey
         let claim = Sealkit_V1_ClaimEnrolmentRequest.with { $0.enrolmentID = Data(id.bytes) }
         let claimed: Sealkit_V1_ClaimEnrolmentResponse = try await mailbox.send(Endpoints.devices.claimEnrolment, claim)
+        // After the answer: asking may have told that the server knows newer keys.
+        loginKey = account.session.publicKey
         // The nonce is drawn once the commitment is here: whoever stands between had to choose before.
         commitment = try verifying("the new device's commitment") { () throws(SealError) in
             try Digest(claimed.commitment)
@@ -64,7 +65,8 @@ public final class DeviceApproval: Sendable {
 
     /// The user has seen that both devices show the same: seals the account's keys to the new device, with the heads of
     /// all rosters that this one has verified.
-    /// - Throws: as `comparison()`; `limitExceeded` when this device knows more rosters than go along.
+    /// - Throws: as `comparison()`; `limitExceeded` when this device knows more rosters than go along;
+    ///   `constraintViolation` where the account has taken new keys meanwhile, and the enrolment is ended.
     public func confirm() async throws(SealKitError) {
         try await hand(over: try await transcript().confirmedByUser())
     }
@@ -98,6 +100,12 @@ public final class DeviceApproval: Sendable {
     }
 
     private func hand(over confirmed: Enrolment.Confirmed) async throws(SealKitError) {
+        guard account.session.publicKey == loginKey else {
+            await cancel()
+            throw SealKitError(
+                .constraintViolation, "this account has taken new keys since the enrolment began",
+                remedy: "begin the enrolment again on the new device")
+        }
         let heads = try await account.deviceKeeper.trust?.heads() ?? []
         let sealed: [UInt8]
         do {

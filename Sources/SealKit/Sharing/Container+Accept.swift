@@ -192,7 +192,8 @@ extension Container {
     public func accept(_ metadata: Share.Metadata, token: VerificationToken? = nil) async throws(SealKitError)
         -> RecordZone.ID
     {
-        try await whileRosterMoves { round throws(SealKitError) in
+        let proven = metadata.seat?.id
+        return try await whileRosterMoves { round throws(SealKitError) in
             let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.opening.url.text())
             guard let seat = metadata.seat else {
                 try await adopt(metadata, then: nil)
@@ -209,7 +210,8 @@ extension Container {
                 $0.operationID = newOperationID()
                 $0.routingID = Data(opening.url.routingID.bytes)
                 $0.entry = draft.entry.wire
-                $0.token = token?.text ?? ""
+                // It is of one invitation. Where another one has taken that one's place, the address is proven by now.
+                if seat.id == proven { $0.token = token?.text ?? "" }
                 if let grant = draft.grants.first {
                     $0.grant = grant.wire
                 }

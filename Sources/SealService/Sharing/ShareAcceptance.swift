@@ -41,7 +41,7 @@ package struct ShareAcceptance: Sendable {
                 .invalidArguments, "The caller is a participant already.", remedy: "Fetch the shared database.")
         }
         let signed = SignedRosterEntry(message.entry)
-        try Self.check(signed, takes: id, by: caller, container: container)
+        try Self.check(signed, takes: id, by: caller, after: before.head, container: container)
         var after = before
         try ServerError.checking("The roster entry") { () throws(SealError) in try after.append(signed) }
         let grant = try ownGrant(of: caller, after)
@@ -76,7 +76,7 @@ package struct ShareAcceptance: Sendable {
     }
 
     private static func check(
-        _ signed: SignedRosterEntry, takes seat: ID16, by caller: Caller, container: String
+        _ signed: SignedRosterEntry, takes seat: ID16, by caller: Caller, after head: Digest, container: String
     ) throws(ServerError) {
         let entry = try ServerError.checking("The roster entry") { () throws(SealError) in
             try RosterEntry(canonicalBytes: signed.bytes, container: container)
@@ -91,6 +91,8 @@ package struct ShareAcceptance: Sendable {
                 .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed."
             )
         }
+        // The seat may be another one since the entry was made: then it is to be made again.
+        guard entry.previous == head else { throw ServerError.rosterChanged }
         guard acceptance.invitationID == seat else {
             throw ServerError(
                 .permissionFailure, "The entry takes another seat than the one that the caller may take.",
