@@ -440,6 +440,13 @@ final class SharedZone {
             return rosters.sorted { $0.scope.shareRecordName < $1.scope.shareRecordName }
         }
 
+        /// Of the share's roster something is known, and what was asked for last of it was not shown.
+        var isWithheld: Bool {
+            guard wanted.contains(where: { $0.id == scope.id }) else { return false }
+            return replicas[scope.id]?.roster != nil || floors.contains { $0.scopeID == scope.id }
+                || remembered.heads.contains { $0.scopeID == scope.id }
+        }
+
         /// Holds what was read beside the feed against what was seen before.
         func admit(_ read: ReadRecord) throws(Refusal) {
             var judge = RecordJudge(store)

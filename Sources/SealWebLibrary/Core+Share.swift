@@ -150,8 +150,8 @@ extension Core {
 
     /// A share, what anybody with the URL may do (0 as it is, 1 nothing, 2 read, 3 write), who is to be invited (a
     /// person's handle or 0, an address or nothing, permission, when the invitation ends or 0), what others may do (id,
-    /// role, permission, each 0 as it is by now), who is to go (id), time → whether there is anything to change, and
-    /// the request for it.
+    /// role, permission, each 0 as it is by now), who is to go (id), time → whether there is anything to change, the
+    /// request for it, and the ids of those who are invited by it, in their order.
     mutating func shareRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let share = try core { () throws(SealError) in try shares[try reader.number()] }
         var wish = ShareWish(preview: ManagedShare.preview(of: share.zone) ?? SharePreview(title: ""))
@@ -180,6 +180,9 @@ extension Core {
         }
         writer.flag(true)
         write(entry, to: share.zone, &writer)
+        let invited = wish.people.filter { $0.before == nil }
+        writer.number(UInt32(invited.count))
+        for (_, person) in invited { writer.string(person.invitationID?.hex ?? "") }
     }
 
     private func count(_ reader: inout CanonicalReader, ofAtLeast bytes: Int) throws(SealError) -> Int {

@@ -8,6 +8,7 @@ import SealStatements
 extension Core {
     /// A zone whose roster was asked for, if there is any, time → whether it is to be made, and the request: one that
     /// was deleted begins another life.
+    /// - Throws: `withheld` where the server says that there is none of what was seen: nobody begins it a second time.
     mutating func zoneRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (zone, time) = try core { () throws(SealError) -> (SharedZone, Int64) in
             (try zones[try reader.number()], try reader.number())
@@ -15,6 +16,7 @@ extension Core {
         guard zone.scope.owner == zone.own.chain.userID, Names.isCustomZone(zone.scope.zoneName) else {
             throw Refusal("invalidArguments")
         }
+        guard !zone.isWithheld else { throw Refusal("withheld") }
         let existing = zone.rosters.first { $0.scope == zone.scope }
         guard existing?.isClosed ?? true else {
             writer.flag(false)

@@ -101,7 +101,7 @@ class Liar:
             def handle_all(self):
                 liar._answer(self)
 
-            do_GET = do_POST = do_PUT = do_HEAD = handle_all
+            do_GET = do_POST = do_PUT = do_HEAD = do_OPTIONS = handle_all
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

@@ -9,7 +9,7 @@ import subprocess
 import threading
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from console import RULES
 from sharing import SharingTests
@@ -87,6 +87,25 @@ REFUSING = """async url => {
     const caught = await container.acceptShares(url, { verify }).catch(error => error);
     return { isOwn: caught === own, isInWorker: await container.isInWorker };
 }"""
+# Where something that is configured can go to no worker, and where the worker ends in the middle.
+WITHOUT_WORKER = """async server => {
+    const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
+    const begin = more => {
+        CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server, ...more }] });
+        return CloudKit.getDefaultContainer();
+    };
+    const alone = begin({ wrong: () => 0 });
+    const isAlone = !await alone.isInWorker && await alone.setUpAuth() === null;
+    const container = window.container = begin();
+    await container.createAccount({ recoveryKey: await container.newRecoveryKey() });
+    window.out = container.whenUserSignsOut().then(() => 'out');
+    const waiting = begin({ devices: { load: async () => ({}), keep: () => new Promise(() => {}) } });
+    window.last = waiting.createAccount({ recoveryKey: await waiting.newRecoveryKey() }).catch(error => error.ckErrorCode);
+    const detached = new Uint8Array(await (await fetch('./sealkit/core.wasm')).arrayBuffer());
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    return [isAlone, await begin({ module: detached }).setUpAuth().catch(error => error.ckErrorCode)];
+}"""
+ENDED = """async () => [await out, await last, container.userRecordName, await container.setUpAuth().catch(error => error.ckErrorCode)]"""
 # Somebody whose account comes back by a passkey, in a worker and without one.
 PASSKEYS = """async server => {
     const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
@@ -206,19 +225,24 @@ class LibraryTests(SharingTests):
                         continue
                     if told.get("done"):
                         break
-                    answer = self.world.code(told["code"]) if "code" in told else owner(*told["sealkit"])
+                    answer = self.world.code(told["code"], told["after"]) if "code" in told else owner(*told["sealkit"])
                     node.stdin.write(json.dumps(answer) + "\n")
                     node.stdin.flush()
                 else:
                     that(False, f"{last}: {node.stderr.read()[-3000:]}")
 
-    @contextlib.contextmanager
-    def app(self):
-        """The example's folder, with the package, at an origin that a server is told; the server's owner shares notes."""
+    def app_folder(self):
+        """The examples, with the package."""
         folder = self.world.folder / "app"
         if not folder.exists():
             shutil.copytree(EXAMPLES, folder)
             shutil.copytree(self.package, folder / "sealkit")
+        return folder
+
+    @contextlib.contextmanager
+    def app(self):
+        """The example's folder at an origin that a server is told; the server's owner shares notes."""
+        folder = self.app_folder()
         mail = ("--smtp-url", f"smtp://127.0.0.1:{self.world.mailbox.port}", "--smtp-from", "codes@example.org", "--smtp-starttls", "off")
         with self.pages(folder) as site, self.server(f"server-app-{site.rsplit(':', 1)[1]}", "--web-origin", site, *mail) as origin:
             owner = Person(self.world, f"wim-{site.rsplit(':', 1)[1]}")
@@ -313,6 +337,20 @@ class LibraryTests(SharingTests):
             (folder / "alone.html").write_text('<meta http-equiv="Content-Security-Policy" content="worker-src \'none\'">')
             abel.page.goto(f"{site}/alone.html")
             that(abel.page.evaluate(REFUSING, url) == {"isOwn": True, "isInWorker": False}, "without a worker nothing is done")
+
+    def test_a_worker_that_cannot_start_or_ends(self):
+        with self.app() as (_, site, origin, _), self.guest("noah") as noah:
+            noah.page.goto(site)
+            told = noah.page.evaluate(WITHOUT_WORKER, origin)
+            that(told == [True, "BAD_REQUEST"], f"with what can go to no worker: {told}")
+            workers = noah.page.workers
+            that(len(workers) > 0, "there is no worker")
+            for worker in workers:
+                # One that was refused what is configured has ended already.
+                with contextlib.suppress(Error):
+                    worker.evaluate("() => { setTimeout(() => { throw new Error('a fault') }) }")
+            told = noah.page.evaluate(ENDED)
+            that(told == ["out", "INTERNAL_ERROR", "", "INTERNAL_ERROR"], f"where the worker has ended: {told}")
 
     def test_the_library_takes_an_account_by_passkey_or_from_a_device(self):
         with self.app() as (_, site, origin, owner), self.guest("paul") as paul:

@@ -9,6 +9,7 @@ import { asCKError, CKError, known } from '../../Web/library/errors.mjs';
 import { operations as pages } from '../../Web/client/operations.mjs';
 import { operations } from '../../Web/library/operations.mjs';
 import { Asset } from '../../Web/library/asset.mjs';
+import { RecordsBatch } from '../../Web/library/batch.mjs';
 import { Container } from '../../Web/library/container.mjs';
 import { Database } from '../../Web/library/database.mjs';
 import { PublicDatabase } from '../../Web/library/public.mjs';
@@ -93,7 +94,14 @@ test('what comes back as it was read is no change', () => {
     assert.deepEqual(changes({ ...there, fields: { ...there.fields, file: { value: asset('r', 'file') } } }, there), []);
     assert.deepEqual(changes({ fields: { n: { value: 2, type: 'DOUBLE' } } }, there).map(({ name, to }) => [name, to]), [['n', 'plain']]);
     assert.deepEqual(changes({ fields: { file: new Blob(['a']), other: { value: Uint8Array.of(1), type: 'ASSETID' }, bytes: Uint8Array.of(1) } }, there).map(({ to }) => to), ['file', 'file', 'plain']);
-    for (const wrong of [{ fields: { file: asset('other', 'file') } }, { fields: { file: asset('r', 'file', { zoneName: 'Y' }) } }, { fields: { file: asset('r', 'file', undefined, 'public') } }, { fields: { place: { latitude: 1, longitude: 3 } } }, { encryptedFields: { file: new Blob([]) } }, { fields: { t: 'x' }, encryptedFields: { t: 'x' } }]) {
+    const [one, other] = [{ latitude: 1, longitude: 2 }, { latitude: 3, longitude: 4 }];
+    const lists = { fields: {
+        places: { value: [one, other], type: 'LOCATION_LIST' }, bytes: { value: Uint8Array.of(1, 2), type: 'BYTES' }, link: { value: { recordName: 'a', action: 'NONE' }, type: 'REFERENCE' },
+    }, encryptedFields: { texts: { value: ['a', 'b'], type: 'STRING_LIST' } } };
+    assert.deepEqual(changes(structuredClone(lists), lists), []);
+    for (const wrong of [{ places: [other, one] }, { places: [one] }]) assert.throws(() => changes({ fields: wrong }, lists), { ckErrorCode: 'BAD_REQUEST' });
+    assert.deepEqual(changes({ fields: { bytes: Uint8Array.of(1, 3), link: { recordName: 'b' } }, encryptedFields: { texts: ['a'] } }, lists).map(({ name }) => name), ['bytes', 'link', 'texts']);
+    for (const wrong of [{ fields: null }, { encryptedFields: 5 }, { fields: { file: asset('other', 'file') } }, { fields: { file: asset('r', 'file', { zoneName: 'Y' }) } }, { fields: { file: asset('r', 'file', undefined, 'public') } }, { fields: { place: { latitude: 1, longitude: 3 } } }, { encryptedFields: { file: new Blob([]) } }, { fields: { t: 'x' }, encryptedFields: { t: 'x' } }]) {
         assert.throws(() => changes(wrong, there), { ckErrorCode: 'BAD_REQUEST' });
     }
 });
@@ -116,6 +124,59 @@ test('a record that is saved is opened once before, and once after', async () =>
     const saved = await replica.save({ recordName: 'r', recordChangeTag, fields: { a: 1 } }, () => () => {});
     assert.notEqual(saved.recordChangeTag, recordChangeTag);
     assert.equal(opened, 2);
+});
+
+test('a record that did not open is shown once its key has come', async () => {
+    let refusal = 'missingKey';
+    const record = () => new Reader(new Writer().list(['r'], (writer, name) => writer.string(name).string(refusal).string('Note').string('_me').i64(0).list([], () => {})).bytes);
+    let isNew = true;
+    const news = () => new Reader(new Writer().list(isNew ? ['r'] : [], (writer, name) => writer.string(name).flag(true).string('').raw(new Uint8Array(16))).bytes);
+    const account = { handle: () => { const all = news(); isNew = false; return all; }, ask: record };
+    const replica = new Replica(account, { handle: 1, fetchRecords: async () => ({ mayWrite: true }) }, { scope: 'shared', zoneID: { zoneName: 'Z' } });
+    await replica.refresh();
+    assert.deepEqual(replica.changes(''), []);
+    assert.deepEqual(replica.errors.map(({ serverErrorCode }) => serverErrorCode), ['missingKey']);
+    const { syncToken } = replica;
+    assert.equal(replica.record('r').serverErrorCode, 'missingKey');
+    refusal = '';
+    assert.deepEqual(replica.changes(syncToken).map(({ recordName }) => recordName), ['r']);
+    assert.deepEqual(replica.errors, []);
+    // Also where somebody else was shown it first.
+    assert.deepEqual(replica.changes(syncToken).map(({ recordName }) => recordName), ['r']);
+    assert.deepEqual(replica.changes(replica.syncToken), []);
+    for (const token of ['another:1', `${syncToken}9`, syncToken.replace(/:.*/, ':x')]) assert.throws(() => replica.changes(token), { serverErrorCode: 'changeTokenExpired' }, token);
+});
+
+test('a batch loses nothing that it has not sent', async () => {
+    const [sent, broken] = [[], new Set(['c'])];
+    const send = async ([{ recordName }]) => {
+        if (recordName === 'bad') throw new CKError('invalidArguments');
+        if (broken.has(recordName)) throw new CKError('networkFailure');
+        sent.push(recordName);
+        return { records: [{ recordName }], errors: [], hasErrors: false };
+    };
+    const batch = new RecordsBatch({ saveRecords: send, deleteRecords: send });
+    for (const recordName of ['a', 'bad', 'b', 'c', 'd']) batch.create({ recordType: 'T', recordName });
+    batch.delete('e');
+    const names = answer => [...answer.records, ...answer.deleted].map(({ recordName }) => recordName);
+    const first = await batch.commit();
+    assert.deepEqual([names(first), first.hasErrors], [['a', 'b'], true]);
+    assert.deepEqual(first.errors.map(({ ckErrorCode }) => ckErrorCode), ['BAD_REQUEST', 'NETWORK_ERROR']);
+    // Nothing can be sent at all: that is no answer, and what is added meanwhile comes last.
+    await assert.rejects(batch.commit(), { ckErrorCode: 'NETWORK_ERROR' });
+    batch.create({ recordType: 'T', recordName: 'f' });
+    broken.clear();
+    assert.deepEqual([names(await batch.commit()), sent], [['c', 'd', 'f', 'e'], ['a', 'b', 'c', 'd', 'e', 'f']]);
+    assert.deepEqual((await batch.commit()).records, []);
+});
+
+test('a module that cannot be had is a failure like any other', async () => {
+    const of = module => new Container({ containerIdentifier: 'org.example.notes', server: 'http://localhost:1', module });
+    for (const call of [one => one.setUpAuth(), one => one.newRecoveryKey(), one => one.publicCloudDatabase.fetchRecords('a'), one => one.signIn({ passphrase: 'a', name: 'b' })]) {
+        await assert.rejects(call(of('http://localhost:1/core.wasm')), { name: 'CKError', ckErrorCode: 'NETWORK_ERROR' });
+        await assert.rejects(call(of(new URL('file:///nowhere/core.wasm'))), { name: 'CKError', ckErrorCode: 'NETWORK_ERROR' });
+        await assert.rejects(call(of(new TextEncoder().encode('<html>'))), { name: 'CKError', ckErrorCode: 'BAD_REQUEST' });
+    }
 });
 
 /** A database whose server says what the test has it say. */

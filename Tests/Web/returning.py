@@ -48,8 +48,8 @@ KEPT = """change => new Promise((resolve, reject) => {
 class Past:
     """A server at one address, which can be as it was: an older copy of all that it had, run in its place."""
 
-    def __init__(self, world, name):
-        self.world, self.name, self.process, self.liar = world, name, None, Liar(0)
+    def __init__(self, world, name, more):
+        self.world, self.name, self.more, self.process, self.liar = world, name, more, None, Liar(0)
         self.origin = f"http://localhost:{self.liar.port}"
         self.go("now")
 
@@ -60,7 +60,7 @@ class Past:
         if self.process:
             stop(self.process)
         self.process = subprocess.Popen(
-            [str(self.world.binary), "serve", "--data", str(self._data(when)), "--listen", "127.0.0.1:0", "--origin", self.origin],
+            [str(self.world.binary), "serve", "--data", str(self._data(when)), "--listen", "127.0.0.1:0", "--origin", self.origin, *self.more],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.world.log.open("ab"), env=self.world.environment(), start_new_session=True)
         line = self.process.stdout.readline().decode().strip()
         that(line.startswith("listening on http://"), f"the server does not start as of {when}")
@@ -97,8 +97,8 @@ class Past:
 
 class ReturningTests:
     @contextlib.contextmanager
-    def past(self, name):
-        past = Past(self.world, name)
+    def past(self, name, *more):
+        past = Past(self.world, name, more)
         try:
             yield past
         finally:

@@ -1,5 +1,6 @@
 """<seal-share>: a zone's owner shares it in a page, and others take their seats at the command line."""
 
+import contextlib
 import subprocess
 
 from axe_playwright_python.sync_playwright import Axe
@@ -9,6 +10,15 @@ from console import RULES
 from looks import looks
 from world import Person, that
 
+# Where its texts cannot be loaded.
+SPEECHLESS = """async () => {
+    const element = document.createElement('seal-share');
+    element.lang = 'de';
+    document.body.append(element);
+    const failed = new Promise(resolve => element.addEventListener('sealshare-error', ({ detail }) => resolve(detail.message)));
+    Object.assign(element, { container: { share: async () => { throw new Error('none'); } }, zoneID: { zoneName: 'Trip' } });
+    return [await failed, element.shadowRoot.querySelector('[role=alert]').textContent];
+}"""
 LANGUAGES = ("de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt")
 
 
@@ -69,6 +79,9 @@ class SharingTests:
             }""")
             that("a time to come" in refused, f"an invitation that ends in 1970 was made, or refused otherwise: {refused}")
 
+            # What is said is in one place that stays, so that it is read out.
+            said = share.evaluate_handle("share => ['status', 'alert'].map(role => share.shadowRoot.querySelector(`[role=${role}]`))")
+
             # By address, of somebody who is not known: only the proof of it opens the seat.
             share.get_by_label("E-mail address").fill("ben@example.org")
             share.get_by_label("Permission", exact=True).select_option("READ_WRITE")
@@ -78,6 +91,8 @@ class SharingTests:
             expect(share.get_by_label("E-mail address")).to_have_value("")
             row.get_by_role("button", name="Copy link").click()
             expect(share.get_by_text("The link is copied.")).to_be_visible()
+            stays = share.evaluate("(share, said) => said.map(one => one.isConnected && one === share.shadowRoot.querySelector(`[role=${one.role}]`) && !one.closest('[aria-busy]'))", said)
+            that(stays == [True, True], f"what is said comes into the page with its text: {stays}")
             url = sam.page.evaluate("navigator.clipboard.readText()")
             row.get_by_role("button", name="Show QR code").click()
             that(self.read_code(share, "ben") == url, "the picture leads elsewhere")
@@ -181,8 +196,12 @@ class SharingTests:
             # Each language has its place in the element, and none sticks out.
             for language in LANGUAGES:
                 share.evaluate("(one, language) => { one.lang = language; }", language)
-                expect(share.locator(f"section[lang={language}]")).to_be_visible()
+                expect(share.locator(f"[part=share][lang={language}]")).to_be_visible()
             self.look_at(finn, "share-5-portuguese")
+            with contextlib.closing(finn.context.new_page()) as other:
+                other.route("**/share-texts.de.mjs", lambda route: route.abort())
+                other.goto(f"{site}/sharing.html")
+                that((told := other.evaluate(SPEECHLESS)) == ["none", "That did not work. none"], f"without texts it says {told}")
             share.evaluate("one => { one.lang = 'en'; }")
             finn.press("As a sheet")
             sheet = finn.page.get_by_role("dialog")

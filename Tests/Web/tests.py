@@ -32,6 +32,7 @@ from hostile import HostileTests  # noqa: E402
 from library import LibraryTests  # noqa: E402
 from mishaps import MishapTests  # noqa: E402
 from outcome import failure  # noqa: E402
+from remembering import RememberingTests  # noqa: E402
 from returning import ReturningTests  # noqa: E402
 from steps import StepTests  # noqa: E402
 from ways import WayTests  # noqa: E402
@@ -148,7 +149,7 @@ class Guest:
         self.context.close()
 
 
-class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, ReturningTests, StepTests, WayTests):
+class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, RememberingTests, ReturningTests, StepTests, WayTests):
     def __init__(self, world, playwright, screenshots):
         self.world, self.playwright, self.screenshots = world, playwright, screenshots
         self.browser = launch(playwright)

@@ -104,6 +104,8 @@ export class NotificationStream {
 
     /** @param {AbortSignal} signal @param {() => void} ready */
     async #read(signal, ready) {
+        // It was closed before anything was asked.
+        signal.throwIfAborted();
         const quiet = new AbortController();
         /** @type {ReturnType<typeof setTimeout> | undefined} */
         let timer;

@@ -190,7 +190,10 @@ export class Visit {
     /** @param {number} handle */
     async #enter(handle, database = 'shared') {
         const remember = this.#kept && this.#remembering(handle);
-        const isKnown = await remember?.() ?? false;
+        const isKnown = await remember?.().catch(error => {
+            this.#account.handle('forget', handle);
+            throw error;
+        }) ?? false;
         this.#zone = new Zone(this.#account, handle, { container: this.#container, environment: this.#environment, database }, remember);
         return { isKnown };
     }
@@ -222,6 +225,9 @@ export class Visit {
 
     /** What is kept of it is damaged: nothing is known of it any more. */
     async beginAnew() { await this.#kept?.exchange(this.#key, () => null); }
+
+    /** The module forgets the URL and what it led to; the zone it has still. */
+    close() { for (const handle of [this.#url, this.#opening, this.#proof]) this.#account.handle('forget', handle); }
 
     /**
      * Hears of what others change in it, from now on, for as long as this lasts.

@@ -1,11 +1,13 @@
 // A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
-import { Account, micros } from '../client/account.mjs';
+import { micros } from '../client/account.mjs';
 import { codeOf } from '../client/failure.mjs';
 import { callByMessage, sendFromCore } from '../client/messages.mjs';
 import { NotificationStream } from '../client/notifications.mjs';
 import { Visit } from '../client/visit.mjs';
+import { LibraryAccount } from './account.mjs';
 import { Database } from './database.mjs';
-import { badRequest, CKError, refused, told } from './errors.mjs';
+import { asCKError, askedOfApp, badRequest, CKError, refused, told } from './errors.mjs';
+import { Keeping } from './keeping.mjs';
 import { loadCore } from './module.mjs';
 import { passkeyAnswer } from './passkey.mjs';
 import { PublicDatabase } from './public.mjs';
@@ -14,7 +16,6 @@ import { handleOf, lookUp, Share } from './share.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKZoneID} CKZoneID
- * @typedef {import('./module.mjs').LibraryAccount} LibraryAccount
  * @typedef {import('../client/notifications.mjs').CKNotification} CKNotification
  * @typedef {{ userRecordName: string }} CKUserIdentity
  * @typedef {import('../client/canonical.mjs').Writer} Writer
@@ -28,7 +29,8 @@ import { handleOf, lookUp, Share } from './share.mjs';
  * @typedef {{ recoveryKey: string } | { passphrase: string, name: string } | { passkey: true | Uint8Array }} Way how an account comes back; a passkey is asked
  *     for where there are passkeys, and its answer is given from there to a worker
  * @typedef {{ invitation: (text: string) => unknown, digits: (digits: string) => Promise<boolean> | boolean }} EnrolmentVerifier
- * @typedef {{ address: () => Promise<string> | string, code: (address: string) => Promise<string> | string, language?: string }} Verifier
+ * @typedef {Promise<string | null> | string | null} Typed
+ * @typedef {{ address: () => Typed, code: (address: string) => Typed, language?: string }} Verifier null, as a dialog gives that was closed, ends it
  * @typedef {{
  *     zoneID: CKZoneID, shareTitle: string, shareType: string, participantPermission: 'READ_WRITE' | 'READ_ONLY', participantStatus: 'ACCEPTED' | 'PENDING',
  *     ownerIdentity: CKUserIdentity, safetyNumber: string, isVouched: boolean,
@@ -55,6 +57,17 @@ export function databaseOf({ publicCloudDatabase, privateCloudDatabase, sharedCl
     return found;
 }
 
+/**
+ * @param {() => Typed} ask
+ * @param {string} what it is
+ * @returns {Promise<string>} what somebody has typed
+ */
+async function typed(ask, what) {
+    const text = await askedOfApp(ask);
+    if (typeof text !== 'string' || text.trim() === '') throw new CKError('operationCancelled', { reason: `No ${what} was given.` });
+    return text.trim();
+}
+
 /** @param {{ results?: unknown }} answer to a change of one zone: what the server refuses of it is thrown */
 function refuseZone({ results }) {
     const failure = Array.isArray(results) ? results[0]?.failure : undefined;
@@ -66,6 +79,8 @@ export class Container {
     #origin;
     /** @type {Promise<LibraryAccount> | undefined} */
     #loading;
+    /** @type {LibraryAccount | undefined} what has come of it; somebody may be signing in by that */
+    #loaded;
     /** @type {LibraryAccount | undefined} */
     #account;
     #user = '';
@@ -109,12 +124,20 @@ export class Container {
     /** @returns {Promise<LibraryAccount>} */
     #load() {
         // What could not be loaded is loaded again for whoever asks again.
-        this.#loading ??= loadCore(this.#configuration.module ?? defaultModule).then(ask => new Account(ask, this.#origin, this.#origin)).catch(error => {
-            this.#loading = undefined;
+        if (this.#loading) return this.#loading;
+        const loading = this.#loadAccount().then(account => {
+            // Nobody signs in by what comes after a signOut.
+            if (this.#loading === loading) this.#loaded = account; else void account.end();
+            return account;
+        }).catch(error => {
+            if (this.#loading === loading) this.#loading = undefined;
             throw error;
         });
-        return this.#loading;
+        this.#loading = loading;
+        return loading;
     }
+
+    async #loadAccount() { return new LibraryAccount(await loadCore(this.#configuration.module ?? defaultModule), this.#origin, this.#origin); }
 
     #signedIn() {
         if (this.#account) return this.#account;
@@ -123,7 +146,7 @@ export class Container {
 
     // Whose account it is
 
-    /** @returns {Promise<CKUserIdentity | null>} who is signed in: nothing is kept over a page that is loaded anew */
+    /** @returns {Promise<CKUserIdentity | null>} who is signed in: no key is kept over a page that is loaded anew */
     async setUpAuth() {
         await told(() => this.#load());
         return this.#account ? { userRecordName: this.#user } : null;
@@ -141,10 +164,12 @@ export class Container {
     whenUserSignsOut() { return new Promise(resolve => this.#waiting.out.push(resolve)); }
 
     /** @returns {Promise<string>} a key to be shown once: what is typed of it goes to `createAccount` */
-    async newRecoveryKey() {
-        const account = await this.#load();
-        this.#hasRecoveryKey = true;
-        return told(() => account.newRecoveryKey());
+    newRecoveryKey() {
+        return told(async () => {
+            const account = await this.#load();
+            this.#hasRecoveryKey = true;
+            return account.newRecoveryKey();
+        });
     }
 
     /** @returns {Promise<Uint8Array>} what a passkey is to be asked */
@@ -174,7 +199,7 @@ export class Container {
         return told(async () => {
             const account = await this.#begin();
             if ('recoveryKey' in way) account.takeRecoveryKey({ text: way.recoveryKey }); else await this.#take(account, way, false);
-            await account.recoverAccount({ deviceName: this.#deviceName, devices: await this.#configuration.devices?.load() ?? {} });
+            await account.recoverAccount({ deviceName: this.#deviceName, devices: await askedOfApp(async () => await this.#configuration.devices?.load() ?? {}) });
             return this.#entered(account);
         });
     }
@@ -187,9 +212,11 @@ export class Container {
     enrol({ verify }) {
         return told(async () => {
             const account = await this.#begin();
-            await verify.invitation(await account.beginEnrolment());
+            const invitation = await account.beginEnrolment();
             try {
-                if (!await verify.digits(await this.#comes(account, () => account.enrolment()))) throw new CKError('operationCancelled', { reason: 'The digits were not the same.' });
+                await askedOfApp(() => verify.invitation(invitation));
+                const digits = await this.#comes(account, () => account.enrolment());
+                if (!await askedOfApp(() => verify.digits(digits))) throw new CKError('operationCancelled', { reason: 'The digits were not the same.' });
                 await this.#comes(account, () => account.enrolled({ deviceName: this.#deviceName }));
             } catch (error) {
                 await account.endEnrolment();
@@ -211,7 +238,7 @@ export class Container {
             const found = await look();
             if (found !== null) return found;
             await new Promise(resolve => setTimeout(resolve, lookAgain));
-            if (!this.#loading || await this.#loading !== account) throw new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
+            if (account.hasEnded) throw new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
         }
     }
 
@@ -221,18 +248,21 @@ export class Container {
         return this.#load();
     }
 
-    /** Forgets the account, and all that was read. */
+    /**
+     * Forgets the account, and all that was read; what was verified stays sealed in the browser, for its next visit. What still runs for it fails with
+     * `AUTHENTICATION_REQUIRED`.
+     */
     async signOut() {
         this.unregisterForNotifications();
-        const account = this.#account;
+        const account = this.#loaded;
         this.#account = undefined;
         this.#loading = undefined;
+        this.#loaded = undefined;
         this.#user = '';
         this.#hasRecoveryKey = false;
         this.#replicas.clear();
         this.publicCloudDatabase.forget();
-        // The session ends at the server as well; where that is not to be had it ends by itself.
-        if (account) await callByMessage(account, 'accounts/logout', {}).catch(() => undefined);
+        await account?.end();
         for (const tell of this.#waiting.out.splice(0)) tell();
     }
 
@@ -257,17 +287,21 @@ export class Container {
 
     /** @param {LibraryAccount} account @returns {Promise<CKUserIdentity>} */
     async #entered(account) {
-        // Somebody has signed out meanwhile.
-        if (!this.#loading || await this.#loading !== account) {
-            await callByMessage(account, 'accounts/logout', {}).catch(() => undefined);
-            throw new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
-        }
-        await this.#configuration.devices?.keep(account.device());
-        this.#user = (await account.identify(this.containerIdentifier)).user;
+        if (account.hasEnded) throw await this.#cancelled(account);
+        await askedOfApp(() => this.#configuration.devices?.keep(account.device()));
+        const { user } = await account.identify(this.containerIdentifier);
+        if (account.hasEnded) throw await this.#cancelled(account);
+        this.#user = user;
         this.#account = account;
         const identity = { userRecordName: this.#user };
         for (const tell of this.#waiting.in.splice(0)) tell(identity);
         return identity;
+    }
+
+    /** @param {LibraryAccount} account whose session has begun after `signOut` @returns {Promise<CKError>} */
+    async #cancelled(account) {
+        await account.end();
+        return new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
     }
 
     /** @param {'PUBLIC' | 'PRIVATE' | 'SHARED'} databaseScope */
@@ -281,7 +315,12 @@ export class Container {
      * @param {{ verify?: Verifier }} [options] asked where the owner has invited an address that is not proven yet
      * @returns {Promise<{ results: CKShareInfo[], errors: CKError[], hasErrors: boolean }>}
      */
-    fetchRecordInfos(urls, options = {}) { return this.#each(urls, async url => (await this.#look(url, options)).info); }
+    fetchRecordInfos(urls, options = {}) {
+        return this.#each(urls, url => this.#look(url, options, async (visit, info, account) => {
+            if (info.participantStatus === 'ACCEPTED') account.handle('forget', visit.zone.handle);
+            return info;
+        }));
+    }
 
     /**
      * @param {string | string[]} urls whole ones, with what follows the #
@@ -289,52 +328,80 @@ export class Container {
      * @returns {Promise<{ results: CKShareInfo[], errors: CKError[], hasErrors: boolean }>}
      */
     acceptShares(urls, options = {}) {
-        return this.#each(urls, async url => {
-            const { visit, info } = await this.#look(url, options);
-            if (info.participantStatus !== 'ACCEPTED') await visit.accept();
-            const key = this.#key('shared', info.zoneID);
-            if (!this.#replicas.has(key)) {
+        return this.#each(urls, url => this.#look(url, options, async (visit, info, account, keeping) => {
+            if (info.participantStatus !== 'ACCEPTED') {
+                await visit.accept();
                 await visit.enter();
-                this.#replicas.set(key, Promise.resolve(new Replica(this.#signedIn(), visit.zone, { scope: 'shared', zoneID: info.zoneID })));
+            }
+            const key = this.#key('shared', info.zoneID);
+            if (!account.hasEnded && !this.#replicas.has(key)) {
+                this.#replicas.set(key, Promise.resolve(new Replica(account, visit.zone, { scope: 'shared', zoneID: info.zoneID }, keeping)));
+            } else {
+                account.handle('forget', visit.zone.handle);
             }
             return { ...info, participantStatus: /** @type {const} */ ('ACCEPTED') };
-        });
+        }));
     }
 
     /**
      * @param {string | string[]} urls
      * @param {(url: string) => Promise<CKShareInfo>} body
      */
-    async #each(urls, body) {
-        /** @type {CKShareInfo[]} */
-        const results = [];
-        /** @type {CKError[]} */
-        const errors = [];
-        for (const url of Array.isArray(urls) ? urls : [urls]) {
-            try {
-                results.push(await told(() => body(url)));
-            } catch (error) {
-                if (!(error instanceof CKError)) throw error;
-                errors.push(error);
+    #each(urls, body) {
+        return told(async () => {
+            /** @type {CKShareInfo[]} */
+            const results = [];
+            /** @type {CKError[]} */
+            const errors = [];
+            for (const url of Array.isArray(urls) ? urls : [urls]) {
+                try {
+                    results.push(await body(url));
+                } catch (error) {
+                    errors.push(asCKError(error));
+                }
             }
-        }
-        return { results, errors, hasErrors: errors.length > 0 };
+            return { results, errors, hasErrors: errors.length > 0 };
+        });
     }
 
-    /** @param {string} url @param {{ verify?: Verifier }} options */
-    async #look(url, { verify }) {
-        const visit = new Visit(this.#signedIn());
+    /**
+     * Where a URL leads to; whoever is in the share there has entered it.
+     * @template Answer
+     * @param {string} url
+     * @param {{ verify?: Verifier }} options
+     * @param {(visit: Visit, info: CKShareInfo, account: LibraryAccount, keeping?: Keeping) => Promise<Answer>} body
+     */
+    async #look(url, { verify }, body) {
+        const [account, keeping] = [this.#signedIn(), Keeping.begin()];
+        const visit = new Visit(account, keeping);
         visit.open({ url });
-        const found = await this.#lookOrVerify(visit, verify);
-        /** @type {CKShareInfo} */
-        const info = {
+        let entered = 0;
+        try {
+            const found = await this.#lookOrVerify(visit, verify);
+            if (found.standing === 'member') {
+                const { isKnown } = await visit.enter();
+                entered = visit.zone.handle;
+                // No older state of it is shown than was seen: what comes behind the URL's list of people leads there, or the server has gone back.
+                if (isKnown) await visit.zone.fetchRosters();
+            }
+            return await body(visit, this.#info(found), account, keeping);
+        } catch (error) {
+            account.handle('forget', entered);
+            throw error;
+        } finally {
+            visit.close();
+        }
+    }
+
+    /** @param {import('../client/visit.mjs').ShownShare} found @returns {CKShareInfo} */
+    #info(found) {
+        return {
             zoneID: { zoneName: found.zone, ownerRecordName: found.owner, ...found.share !== '' && { shareRecordName: found.share } },
             // What nobody of the share has signed is not shown as its title.
             shareTitle: found.isVouched ? found.title : '', shareType: found.isVouched ? found.type : '', isVouched: found.isVouched,
             participantPermission: found.mayWrite ? 'READ_WRITE' : 'READ_ONLY', participantStatus: found.standing === 'member' ? 'ACCEPTED' : 'PENDING',
             ownerIdentity: { userRecordName: found.owner }, safetyNumber: found.safetyNumber,
         };
-        return { visit, info };
     }
 
     /** @param {Visit} visit @param {Verifier} [verify] */
@@ -348,9 +415,9 @@ export class Container {
         } catch (error) {
             if (!verify || codeOf(error) !== 'participantMayNeedVerification') throw error;
         }
-        const address = (await verify.address()).trim();
+        const address = await typed(() => verify.address(), 'address');
         await visit.sendCode({ address, language: verify.language ?? 'en' });
-        await visit.proveCode({ code: await verify.code(address) });
+        await visit.proveCode({ code: await typed(() => verify.code(address), 'code') });
         return visit.look({ check });
     }
 
@@ -409,50 +476,73 @@ export class Container {
     requireSignedIn() { this.#signedIn(); }
 
     /**
-     * What the module has of the zone for it is forgotten after it.
+     * What is known of the zone goes on being known: whatever becomes of it, the server shows nothing older.
      * @param {'private' | 'shared'} scope
      * @param {CKZoneID} zoneID
-     * @param {(own: { account: LibraryAccount, zone: import('../client/zone.mjs').Zone, place: Record<string, string> }) => Promise<void>} work
+     * @param {(own: { account: LibraryAccount, zone: import('../client/zone.mjs').Zone, send: (request: Uint8Array) => Promise<void> }) => Promise<void>} work
+     * @returns {Promise<Replica>}
      */
     async #inOwnZone(scope, { zoneName, ownerRecordName = this.#user }, work) {
         const account = this.#signedIn();
         if (scope !== 'private' || ownerRecordName !== this.#user) throw badRequest('Zones are made and deleted in the private database, by their owner.');
-        const visit = new Visit(account);
         const place = { container: this.containerIdentifier, environment: this.environment, database: 'private' };
-        await visit.comeBack({ ...place, owner: this.#user, zone: zoneName, share: '' });
-        const { zone } = visit;
-        try {
-            await work({ account, zone, place });
-        } finally {
-            account.handle('forget', zone.handle);
-        }
+        const replica = await this.replica('private', { zoneName });
+        const send = async (/** @type {Uint8Array} */ request) =>
+            refuseZone(await account.persistently('zones/modify', () => sendFromCore(account, 'zones/modify', request, place)));
+        await replica.next(() => work({ account, zone: replica.zone, send }));
+        return replica;
     }
 
     /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
     async makeZone(scope, zoneID) {
-        await this.#inOwnZone(scope, zoneID, async ({ account, zone, place }) => {
+        const replica = await this.#inOwnZone(scope, zoneID, async ({ account, zone, send }) => {
             try {
-                await zone.fetchRosters();
+                await zone.refreshRoster();
             } catch (error) {
-                // There is none yet.
+                // There is none yet, or so the server says: the module knows whether there was.
                 if (codeOf(error) !== 'unknownScope') throw error;
             }
             const answer = account.ask('zoneRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros()));
-            if (answer.flag()) refuseZone(await sendFromCore(account, 'zones/modify', answer.blob(), place));
+            if (answer.flag()) await send(answer.blob());
         });
         // Another device may have been faster: what the server has now is verified as any other.
-        this.#replicas.delete(this.#key('private', zoneID));
-        await (await this.replica('private', zoneID)).refresh();
+        await replica.refresh();
     }
 
     /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
     async deleteZone(scope, zoneID) {
-        await this.#inOwnZone(scope, zoneID, async ({ account, zone, place }) => {
+        await this.#inOwnZone(scope, zoneID, async ({ account, zone, send }) => {
             await zone.fetchRecords();
-            const request = account.ask('zoneEndRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros())).blob();
-            refuseZone(await sendFromCore(account, 'zones/modify', request, place));
+            await send(account.ask('zoneEndRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros())).blob());
         });
-        this.#replicas.delete(this.#key('private', zoneID));
+    }
+
+    /**
+     * Forgets what was verified of a zone, here and at earlier visits: what the server shows next is held against nothing. It is the way out where what
+     * the browser keeps is damaged (`memoryDamaged`), or tells of a fork (`forked`) that the zone's owner has ended, and for its user to decide.
+     * @param {CKZoneID} zoneID a `Share` of it is to be asked for anew after that
+     * @returns {Promise<void>}
+     * @throws {CKError} `AUTHENTICATION_REQUIRED` where nobody is signed in, `BAD_REQUEST` where no zone is named
+     */
+    forgetVerified(zoneID) {
+        return told(async () => {
+            const account = this.#signedIn();
+            if (!zoneID?.zoneName) throw badRequest('Say which zone: { zoneName, ownerRecordName }.');
+            const { zoneName, ownerRecordName: owner = this.#user } = zoneID;
+            for (const [key, opening] of this.#replicas) {
+                const [, itsName, itsOwner] = JSON.parse(key);
+                if (itsName !== zoneName || itsOwner !== owner) continue;
+                this.#replicas.delete(key);
+                const replica = await opening.catch(() => undefined);
+                // What is running keeps nothing after that.
+                await replica?.next(async () => { account.handle('forget', replica.zone.handle); });
+            }
+            const visit = new Visit(account, Keeping.begin());
+            const { containerIdentifier: container, environment } = this;
+            // What is kept may not come together with anything.
+            await visit.comeBack({ container, environment, owner, zone: zoneName, share: '' }).then(() => account.handle('forget', visit.zone.handle), () => undefined);
+            await visit.beginAnew();
+        });
     }
 
     /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
@@ -472,7 +562,10 @@ export class Container {
         if (known) return known;
         const opening = this.#open(account, scope, zoneID);
         this.#replicas.set(key, opening);
-        opening.catch(() => this.#replicas.delete(key));
+        opening.catch(() => {
+            // Another one may have been opened meanwhile.
+            if (this.#replicas.get(key) === opening) this.#replicas.delete(key);
+        });
         return opening;
     }
 
@@ -483,15 +576,17 @@ export class Container {
      */
     async #open(account, scope, zoneID) {
         const { zoneName, ownerRecordName = this.#user, shareRecordName = '' } = zoneID;
-        const visit = new Visit(account);
+        const keeping = Keeping.begin();
+        const visit = new Visit(account, keeping);
         const { containerIdentifier: container, environment } = this;
         await visit.comeBack({ container, environment, owner: ownerRecordName, zone: zoneName, share: shareRecordName, database: scope });
-        return new Replica(account, visit.zone, { scope, zoneID: { ...zoneID, ownerRecordName } });
+        return new Replica(account, visit.zone, { scope, zoneID: { ...zoneID, ownerRecordName } }, keeping);
     }
 
     /** @param {import('../client/server.mjs').Route} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */
     async message(route, message, database) {
-        return callByMessage(this.#signedIn(), route, message, { container: this.containerIdentifier, environment: this.environment, database });
+        const account = this.#signedIn();
+        return account.persistently(route, () => callByMessage(account, route, message, { container: this.containerIdentifier, environment: this.environment, database }));
     }
 
     // Notifications
@@ -510,6 +605,7 @@ export class Container {
                 // What one of them throws is its own.
                 for (const tell of this.#listeners) queueMicrotask(() => tell(notification));
             }, () => {
+                if (this.#stream !== stream) return;
                 // Whoever listens fetches, and is told there what is wrong.
                 this.#stream = undefined;
                 for (const tell of this.#listeners) queueMicrotask(() => tell(null));
@@ -518,7 +614,8 @@ export class Container {
             try {
                 await stream.open();
             } catch (error) {
-                this.#stream = undefined;
+                // Somebody may have registered again meanwhile.
+                if (this.#stream === stream) this.#stream = undefined;
                 throw error;
             }
         });

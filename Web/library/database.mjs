@@ -4,7 +4,7 @@ import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, refused, told } from './errors.mjs';
 import { heardBy, heardOf } from './progress.mjs';
 import { checked } from './query.mjs';
-import { list, named, only, response } from './record.mjs';
+import { list, named, nameOf, only, response } from './record.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKRecord} CKRecord
@@ -53,8 +53,9 @@ export class Database {
 
     get databaseScope() { return this.#scope.toUpperCase(); }
 
-    /** @param {InZone} options */
-    async #replica({ zoneID }) {
+    /** @param {InZone | undefined} options */
+    async #replica(options) {
+        const zoneID = options?.zoneID;
         if (!zoneID?.zoneName) throw badRequest('Say with zoneID in which zone: { zoneName, ownerRecordName }.');
         return this.#container.replica(this.#scope, zoneID);
     }
@@ -139,7 +140,9 @@ export class Database {
         const errors = [];
         for (const one of list(given)) {
             try {
-                zones.push(await body('zoneID' in one ? one.zoneID : one));
+                const zoneID = 'zoneID' in one ? one.zoneID : one;
+                if (!zoneID?.zoneName) throw badRequest('A zone is named by its zoneName.');
+                zones.push(await body(zoneID));
             } catch (error) {
                 errors.push(asCKError(error));
             }
@@ -148,8 +151,9 @@ export class Database {
     }
 
     /**
-     * @param {InZone & { syncToken?: string, desiredKeys?: string[] }} options without a token, or with one of before the page was loaded: all
+     * @param {InZone & { syncToken?: string, desiredKeys?: string[] }} options without a token: all
      * @returns {Promise<{ zoneID: CKZoneID, records: (CKRecord | CKDeletedRecord)[], syncToken: string, moreComing: false, hasErrors: boolean, errors: CKError[] }>}
+     * @throws {CKError} `BAD_REQUEST`, `changeTokenExpired`, for a token of before the page was loaded, or somebody signed in
      */
     fetchRecordZoneChanges(options) {
         return told(async () => {
@@ -184,12 +188,12 @@ export class Database {
      */
     performQuery(query, options) {
         return told(async () => {
+            const replica = await this.#replica(options);
             const { resultsLimit = Infinity, continuationMarker = '0', desiredKeys } = options;
             const first = Number(continuationMarker);
             if (!Number.isSafeInteger(first) || first < 0) throw badRequest('That is no continuationMarker of a query.');
             if (!(resultsLimit >= 1)) throw badRequest('resultsLimit is 1 or more.');
             const asked = checked(query);
-            const replica = await this.#replica(options);
             await replica.refresh();
             const found = replica.matching(asked);
             const end = first + resultsLimit;
@@ -211,8 +215,9 @@ export class Database {
             await replica.refresh();
             /** @type {(CKRecord | CKError)[]} */
             const outcomes = [];
-            for (const record of list(records)) outcomes.push(await replica.save(record, heard).catch(error => asCKError(error, record.recordName)));
-            return response(outcomes);
+            for (const record of list(records)) outcomes.push(await replica.save(record, heard).catch(error => asCKError(error, record?.recordName)));
+            const failure = await replica.keep().catch(error => error);
+            return response(failure ? outcomes.map(one => asCKError(one instanceof CKError ? one : failure, nameOf(one))) : outcomes);
         });
     }
 
@@ -229,13 +234,15 @@ export class Database {
             const deleted = [];
             /** @type {CKError[]} */
             const errors = [];
-            for (const one of list(records).map(named)) {
+            for (const given of list(records)) {
                 try {
-                    deleted.push(await replica.remove(one));
+                    deleted.push(await replica.remove(named(given)));
                 } catch (error) {
-                    errors.push(asCKError(error, one.recordName));
+                    errors.push(asCKError(error, nameOf(given)));
                 }
             }
+            const failure = await replica.keep().catch(error => error);
+            if (failure) errors.push(...deleted.splice(0).map(one => asCKError(failure, one.recordName)));
             return { records: deleted, errors, hasErrors: errors.length > 0 };
         });
     }
@@ -258,12 +265,14 @@ export class Database {
     // Subscriptions
 
     /** @param {CKSubscription | CKSubscription[]} subscriptions @returns {Promise<{ subscriptions: CKSubscription[], hasErrors: boolean, errors: CKError[] }>} */
-    async saveSubscriptions(subscriptions) {
-        const saves = list(subscriptions).map(({ subscriptionID, subscriptionType, zoneID }) => {
-            if (!['zone', 'database'].includes(subscriptionType)) throw badRequest('A subscription is of subscriptionType zone or database.');
-            return { subscriptionId: subscriptionID, kind: subscriptionKinds[subscriptionType], ...zoneID && { zone: this.#wire(zoneID) } };
+    saveSubscriptions(subscriptions) {
+        return told(async () => {
+            const saves = list(subscriptions).map(({ subscriptionID, subscriptionType, zoneID }) => {
+                if (!['zone', 'database'].includes(subscriptionType)) throw badRequest('A subscription is of subscriptionType zone or database.');
+                return { subscriptionId: subscriptionID, kind: subscriptionKinds[subscriptionType], ...zoneID && { zone: this.#wire(zoneID) } };
+            });
+            return this.#subscribed(await this.#modify({ saves }));
         });
-        return this.#subscribed(await this.#modify({ saves }));
     }
 
     /** @param {string | string[]} ids */

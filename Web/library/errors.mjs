@@ -31,7 +31,6 @@ const codes = new Map(Object.entries({
     keysReplaced: 'AUTHENTICATION_REQUIRED',
     limitExceeded: 'BAD_REQUEST',
     mayOnlyRead: 'ACCESS_DENIED',
-    memoryDamaged: 'INTERNAL_ERROR',
     missingKey: 'NOT_FOUND',
     mistypedRecoveryKey: 'BAD_REQUEST',
     networkFailure: 'NETWORK_ERROR',
@@ -80,7 +79,7 @@ const codes = new Map(Object.entries({
 const unverified = new Set([
     'authenticationFailed', 'authorNotPermitted', 'backdated', 'changed', 'changeNotApplicable', 'changeNotPermitted', 'circle',
     'coverageMismatch', 'epochRequired', 'fieldMismatch', 'foreignKeys', 'forked', 'integrityFailure', 'invalidIdentity', 'invalidKey',
-    'invalidNotice', 'invalidProof', 'invalidSignature', 'keyMismatch', 'malformed', 'mended', 'misplaced', 'notNextEntry', 'notSuccessor',
+    'invalidNotice', 'invalidProof', 'invalidSignature', 'keyMismatch', 'malformed', 'memoryDamaged', 'mended', 'misplaced', 'notNextEntry', 'notSuccessor',
     'otherContainer', 'otherServer', 'renewalRequired', 'rollback', 'shortened', 'unexpected', 'unknownEnd', 'unknownRosterHead',
     'withheld', 'wrongContext',
 ]);
@@ -91,6 +90,7 @@ export const known = (/** @type {string} */ word) => codes.has(word) || unverifi
 /**
  * @typedef {{
  *     reason?: string, remedy?: string, retryAfter?: number, recordName?: string, serverRecord?: import('./record.mjs').CKRecord, isServers?: boolean,
+ *     cause?: unknown,
  * }} About `isServers`: it is the server's word
  */
 
@@ -103,8 +103,8 @@ export class CKError extends Error {
 
     /** @param {string} serverErrorCode @param {About} [about] */
     constructor(serverErrorCode, about = {}) {
-        const { reason = '', remedy = '', retryAfter = 0, recordName, serverRecord, isServers = false } = about;
-        super([reason || serverErrorCode, remedy].filter(Boolean).join(' '));
+        const { reason = '', remedy = '', retryAfter = 0, recordName, serverRecord, isServers = false, cause } = about;
+        super([reason || serverErrorCode, remedy].filter(Boolean).join(' '), cause === undefined ? undefined : { cause });
         this.name = 'CKError';
         /** @type {string} */
         this.ckErrorCode = codes.get(serverErrorCode) ?? (unverified.has(serverErrorCode) && !isServers ? 'INTEGRITY_ERROR' : 'INTERNAL_ERROR');
@@ -132,21 +132,48 @@ export const refused = ({ code, reason, remedy }) =>
  */
 export const badRequest = (reason, recordName) => new CKError('invalidArguments', { reason, recordName });
 
-/**
- * @param {unknown} error what was thrown below
- * @param {string} [recordName] whose it is
- * @returns {CKError}
- */
-export function asCKError(error, recordName) {
-    if (error instanceof CKError) return error;
-    const { code, reason = '', remedy = '', wait = 0 } = /** @type {{ code?: unknown, reason?: string, remedy?: string, wait?: number }} */ (error);
-    // What a browser or a fault of the program throws has a number there, or nothing.
-    if (typeof code !== 'string') throw error;
-    return new CKError(code, { reason, remedy, retryAfter: wait / 1000, recordName, isServers: error instanceof ServerError });
+/** What the app itself has thrown, where it was asked something: that goes back to it as it is. */
+class AppsOwn extends Error {
+    /** @param {unknown} thrown */
+    constructor(thrown) {
+        super('the app refused');
+        this.thrown = thrown;
+    }
 }
 
 /**
- * Runs what may fail below; what it throws is a `CKError`.
+ * Asks the app.
+ * @template T
+ * @param {() => T | Promise<T>} body
+ * @returns {Promise<T>}
+ */
+export async function askedOfApp(body) {
+    try {
+        return await body();
+    } catch (error) {
+        throw new AppsOwn(error);
+    }
+}
+
+/** What a browser says of a file that is not as it was when it was chosen. */
+const fileCodes = new Map([['NotReadableError', 'assetFileModified'], ['NotFoundError', 'assetFileNotFound']]);
+
+/**
+ * @param {unknown} error what was thrown below
+ * @param {string} [recordName] whose it is
+ * @returns {CKError} also of what a browser or a fault of the program throws, which is its `cause`
+ */
+export function asCKError(error, recordName) {
+    if (error instanceof AppsOwn) throw error;
+    if (error instanceof CKError) return error;
+    const { code, name = '', message = '', reason = '', remedy = '', wait = 0 } =
+        /** @type {{ code?: unknown, name?: string, message?: string, reason?: string, remedy?: string, wait?: number }} */ (error ?? {});
+    if (typeof code === 'string') return new CKError(code, { reason, remedy, retryAfter: wait / 1000, recordName, isServers: error instanceof ServerError });
+    return new CKError(fileCodes.get(name) ?? 'internalError', { reason: String(message || error), recordName, cause: error });
+}
+
+/**
+ * Runs what may fail below; what it throws is a `CKError`, or what the app itself has thrown.
  * @template T
  * @param {() => T | Promise<T>} body
  * @returns {Promise<T>}
@@ -155,6 +182,6 @@ export async function told(body) {
     try {
         return await body();
     } catch (error) {
-        throw asCKError(error);
+        throw error instanceof AppsOwn ? error.thrown : asCKError(error);
     }
 }

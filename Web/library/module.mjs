@@ -1,9 +1,10 @@
 // The core's module, wherever the library runs.
 import { asking as askingBy, load } from '../client/core.mjs';
 import { operations as pages } from '../client/operations.mjs';
+import { badRequest, CKError } from './errors.mjs';
 import { operations } from './operations.mjs';
 
-/** @typedef {import('../client/account.mjs').Account<keyof typeof operations>} LibraryAccount one whose module is the library's */
+/** @typedef {import('./account.mjs').LibraryAccount} LibraryAccount */
 
 /** @param {Awaited<ReturnType<typeof load>>} core */
 const asking = core => askingBy(core, { ...pages, ...operations });
@@ -11,15 +12,25 @@ const asking = core => askingBy(core, { ...pages, ...operations });
 /**
  * @param {string | URL | BufferSource} source where the module is, or its bytes
  * @returns {Promise<ReturnType<typeof asking>>} one operation of it
+ * @throws {CKError} `networkFailure` where it is not to be had, or something else is there; `invalidArguments` for bytes that are none
  */
 export async function loadCore(source) {
-    if (!(typeof source === 'string' || source instanceof URL)) return asking(await load(source));
-    const url = new URL(source, import.meta.url);
+    const isPlace = typeof source === 'string' || source instanceof URL;
+    try {
+        return asking(await (isPlace ? fetched(new URL(source, import.meta.url)) : load(source)));
+    } catch (error) {
+        if (!isPlace) throw badRequest('The bytes of module are not the core’s module.');
+        throw new CKError('networkFailure', { reason: `The core’s module could not be loaded from ${source}.`, cause: error });
+    }
+}
+
+/** @param {URL} url */
+async function fetched(url) {
     if (url.protocol === 'file:') {
         // Node's fetch takes no file; browsers come to no such URL.
         // @ts-ignore: the only thing of node that is used has no types here.
         const { readFile } = await import('node:fs/promises');
-        return asking(await load(await readFile(url)));
+        return load(await readFile(url));
     }
-    return asking(await load(await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' })));
+    return load(await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' }));
 }

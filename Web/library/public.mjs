@@ -10,7 +10,7 @@ import { asCKError, badRequest, CKError, told } from './errors.mjs';
 import { heardBy, heardOf } from './progress.mjs';
 import { beginPublicAsset, beginPublicUpload } from './public-assets.mjs';
 import { checked, wireQuery, writeQuery } from './query.mjs';
-import { changes, list, named, response, shown } from './record.mjs';
+import { changes, list, named, nameOf, response, shown } from './record.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKRecord} CKRecord
@@ -41,14 +41,17 @@ export class PublicDatabase {
     forget() { this.#opening = undefined; }
 
     async #open() {
-        this.#opening ??= this.#container.account().then(account => {
+        if (this.#opening) return this.#opening;
+        const opening = this.#container.account().then(account => {
             const { containerIdentifier: container, environment } = this.#container;
             return { account, handle: account.ask('publicZone', (/** @type {Writer} */ writer) => writer.string(container).string(environment)).u32() };
         }).catch(error => {
-            this.#opening = undefined;
+            // Another one may have been begun meanwhile.
+            if (this.#opening === opening) this.#opening = undefined;
             throw error;
         });
-        return this.#opening;
+        this.#opening = opening;
+        return opening;
     }
 
     /** @param {import('../client/server.mjs').Route} route @param {object} message @returns {Promise<Uint8Array>} the answer as the module reads it */
@@ -84,8 +87,7 @@ export class PublicDatabase {
      * @returns {Promise<RecordsResponse>}
      */
     fetchRecords(names, options = {}) {
-        const { desiredKeys } = options;
-        return told(async () => response(await this.#look(list(names).map(name => named(name).recordName)), desiredKeys));
+        return told(async () => response(await this.#look(list(names).map(name => named(name).recordName)), options?.desiredKeys));
     }
 
     /**
@@ -96,8 +98,8 @@ export class PublicDatabase {
      * @returns {Promise<RecordsResponse & { continuationMarker?: string, moreComing: boolean }>}
      */
     performQuery(query, options = {}) {
-        const { desiredKeys, resultsLimit = 0, continuationMarker = '' } = options;
         return told(async () => {
+            const { desiredKeys, resultsLimit = 0, continuationMarker = '' } = options;
             const { account, handle } = await this.#open();
             const asked = checked(query);
             const bytes = await this.#ask('records/query', { query: wireQuery(asked), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
@@ -121,7 +123,7 @@ export class PublicDatabase {
             const heard = heardOf(options);
             /** @type {(CKRecord | CKError)[]} */
             const outcomes = [];
-            for (const record of list(records)) outcomes.push(await this.#save(record, heard).catch(error => asCKError(error, record.recordName)));
+            for (const record of list(records)) outcomes.push(await this.#save(record, heard).catch(error => asCKError(error, record?.recordName)));
             return response(outcomes);
         });
     }
@@ -134,7 +136,7 @@ export class PublicDatabase {
         const wanted = changes(record, recordName ? await this.#requireNewest(recordName, recordChangeTag) : undefined);
         if (wanted.some(({ to }) => to === 'sealed')) throw badRequest('The public database has no encryptedFields: whoever may read there has no key.', recordName);
         const { name, refusal } = await this.#sendWithFiles(recordName, recordChangeTag === undefined ? recordType : '', wanted, heard);
-        const [there] = await this.#look([name]);
+        const [there] = await this.#look([name]).catch(error => { throw asCKError(error, name); });
         if (refusal === 'serverRecordChanged' && !(there instanceof CKError)) throw new CKError(refusal, { recordName: name, serverRecord: there });
         if (refusal) throw new CKError(refusal, { recordName: name });
         if (there instanceof CKError) throw there;
@@ -192,7 +194,8 @@ export class PublicDatabase {
             .list(wanted ?? [], writeChange)
             .i64(micros()));
         const name = request.string();
-        const answer = await account.call('records/modify', request.blob(), this.#place);
+        // It may be stored by now: whoever tries again does so by the name that was drawn.
+        const answer = await account.call('records/modify', request.blob(), this.#place).catch(error => { throw asCKError(error, name); });
         const refusal = account.ask('publicAnswer', (/** @type {Writer} */ writer) => writer.blob(answer)).string();
         return { name, refusal };
     }
@@ -207,8 +210,9 @@ export class PublicDatabase {
             const deleted = [];
             /** @type {CKError[]} */
             const errors = [];
-            for (const { recordName, recordChangeTag } of list(records).map(named)) {
+            for (const given of list(records)) {
                 try {
+                    const { recordName, recordChangeTag } = named(given);
                     const [there] = await this.#look([recordName]);
                     if (there instanceof CKError) throw there;
                     if (recordChangeTag !== undefined && recordChangeTag !== there.recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
@@ -216,7 +220,7 @@ export class PublicDatabase {
                     if (refusal) throw new CKError(refusal, { recordName });
                     deleted.push({ recordName, deleted: true });
                 } catch (error) {
-                    errors.push(asCKError(error, recordName));
+                    errors.push(asCKError(error, nameOf(given)));
                 }
             }
             return { records: deleted, errors, hasErrors: errors.length > 0 };

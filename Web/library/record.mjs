@@ -94,6 +94,7 @@ export function changes({ recordName, fields = {}, encryptedFields = {} }, there
     /** @type {Change[]} */
     const all = [];
     const names = new Set();
+    if (!isObject(fields) || !isObject(encryptedFields)) throw badRequest('fields and encryptedFields are objects, of fields by their names.', recordName);
     for (const [to, given, now] of /** @type {const} */ ([['plain', fields, there?.fields], ['sealed', encryptedFields, there?.encryptedFields]])) {
         for (const [name, one] of Object.entries(given)) {
             if (names.has(name)) throw badRequest(`“${name}” is in fields and in encryptedFields.`, recordName);
@@ -113,11 +114,19 @@ export function changes({ recordName, fields = {}, encryptedFields = {} }, there
 /** @param {CKValue} value @param {string | undefined} type @param {CKField} there what was read @returns {boolean} whether it is that */
 function isSame(value, type, { value: before, type: kind }) {
     if (type !== undefined && type !== kind) return false;
-    const [source, known] = [Asset.source(value), Asset.source(before)];
-    if (source && known) return Asset.isSame(source, known);
-    const [one, other] = [value, before].map(place => typeof place === 'object' && place !== null && 'latitude' in place ? place : undefined);
-    if (one && other) return one.latitude === other.latitude && one.longitude === other.longitude;
-    return typeof value !== 'object' && value === before;
+    return isEqual(value, before);
+}
+
+/** @param {any} one @param {any} other @returns {boolean} whether they say the same */
+function isEqual(one, other) {
+    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
+    const [source, known] = [Asset.source(one), Asset.source(other)];
+    if (source || known) return source !== undefined && known !== undefined && Asset.isSame(source, known);
+    if (Array.isArray(one) || one instanceof Uint8Array) {
+        return one.constructor === other.constructor && one.length === other.length && Array.from(one).every((element, place) => isEqual(element, other[place]));
+    }
+    if ('latitude' in one) return one.latitude === other.latitude && one.longitude === other.longitude;
+    return 'recordName' in one && one.recordName === other.recordName && (one.action ?? 'NONE') === other.action;
 }
 
 /** @param {CKValue} value @param {string | undefined} type @returns {Blob | undefined} */
@@ -125,6 +134,8 @@ function isFile(value, type) {
     if (value instanceof Blob) return value;
     return type === 'ASSETID' && value instanceof Uint8Array ? new Blob([value]) : undefined;
 }
+
+const isObject = (/** @type {unknown} */ given) => typeof given === 'object' && given !== null;
 
 /** @param {CKField | CKValue} one @returns {one is CKField} */
 const isField = one => typeof one === 'object' && one !== null && 'value' in one;
@@ -182,7 +193,13 @@ function convert(value, kind) {
 }
 
 /** @template {{ recordName: string }} One @param {string | One} one @returns {One | { recordName: string, recordChangeTag?: string }} */
-export const named = one => typeof one === 'string' ? { recordName: one } : one;
+export function named(one) {
+    const named = typeof one === 'string' ? { recordName: one } : one;
+    if (typeof named?.recordName !== 'string') throw badRequest('A record is named by its recordName, a text.');
+    return named;
+}
+/** @param {string | { recordName?: string } | null} one @returns {string | undefined} its name, where it has one */
+export const nameOf = one => typeof one === 'string' ? one : one?.recordName;
 /** @template T @param {T | T[]} given @returns {T[]} */
 export const list = given => Array.isArray(given) ? given : [given];
 

@@ -7,7 +7,7 @@ const zones = [
 
 export const methods = {
     container: [
-        'setUpAuth', 'fetchCurrentUserIdentity', 'newRecoveryKey', 'passkeyInput', 'createAccount', 'signIn', 'enrol', 'signOut', 'fetchRecordInfos', 'acceptShares',
+        'setUpAuth', 'fetchCurrentUserIdentity', 'newRecoveryKey', 'passkeyInput', 'createAccount', 'signIn', 'enrol', 'signOut', 'fetchRecordInfos', 'acceptShares', 'forgetVerified',
         'discoverUserIdentityWithEmailAddress', 'discoverUserIdentityWithPhoneNumber', 'discoverUserIdentityWithUserRecordName', 'share',
         'registerForNotifications', 'unregisterForNotifications',
     ],

@@ -29,6 +29,10 @@ function scriptURL() {
     return script;
 }
 
+const ended = () => new CKError('internalError', { reason: 'The worker has ended.', remedy: 'Load the page anew, and sign in again.' });
+/** @param {{ name: string, message: string }} thrown in the worker @returns {Error} */
+const errorOf = ({ name, message }) => Object.assign(new Error(message), { name });
+
 /**
  * Of what a configuration has, all that a message can carry.
  * @param {ContainerConfiguration} configuration
@@ -41,6 +45,7 @@ class Bridge {
     /** @type {Worker | undefined} */
     #worker;
     #isStarted;
+    #hasEnded = false;
     #last = 0;
     /** @type {Map<number, { resolve: (value: any) => void, reject: (error: unknown) => void, share?: { shown?: CKShare } }>} */
     #waiting = new Map();
@@ -88,17 +93,33 @@ class Bridge {
             }
             worker.addEventListener('message', ({ data }) => {
                 if (!data.isReady) return this.#take(data);
+                try {
+                    worker.postMessage({ configuration: carried(this.#configuration), hasDevices: this.#configuration.devices !== undefined });
+                } catch {
+                    // Something of it can go to no worker, like a function.
+                    worker.terminate();
+                    return resolve(false);
+                }
                 this.#worker = worker;
-                worker.postMessage({ configuration: carried(this.#configuration), hasDevices: this.#configuration.devices !== undefined });
                 return resolve(true);
             });
             worker.addEventListener('error', () => {
-                // Before it was there this is no worker; afterwards what it was doing is lost.
+                worker.terminate();
+                // Before it was there this is no worker.
                 resolve(false);
-                for (const { reject } of this.#waiting.values()) reject(new CKError('internalError', { reason: 'The worker has ended.' }));
-                this.#waiting.clear();
+                if (this.#worker) this.#end();
             });
         });
+    }
+
+    /** What the worker was doing is lost, and so are the account's keys. */
+    #end() {
+        this.#hasEnded = true;
+        for (const { reject } of this.#waiting.values()) reject(ended());
+        this.#waiting.clear();
+        const wasRegistered = this.state.isRegisteredForNotifications;
+        this.#settle({ userRecordName: '', isRegisteredForNotifications: false });
+        if (wasRegistered) this.#tell(null);
     }
 
     /** @param {'container' | 'privateCloudDatabase' | 'sharedCloudDatabase' | 'publicCloudDatabase'} target @returns {Call} */
@@ -122,6 +143,7 @@ class Bridge {
      * @returns {Promise<any>}
      */
     #post(target, method, args, share) {
+        if (this.#hasEnded) return Promise.reject(ended());
         const id = ++this.#last;
         const options = /** @type {any} */ (args[args.length - 1]);
         const { verify, onProgress } = options ?? {};
@@ -209,8 +231,10 @@ class Bridge {
             this.#thrown.delete(thrown);
             return error;
         }
-        if (serverErrorCode === undefined) return Object.assign(new Error(message), { name });
-        return new CKError(serverErrorCode, { ...about, ...about.serverRecord && { serverRecord: this.#record(about.serverRecord) } });
+        if (serverErrorCode === undefined) return errorOf({ name, message });
+        return new CKError(serverErrorCode, {
+            ...about, ...about.serverRecord && { serverRecord: this.#record(about.serverRecord) }, ...about.cause && { cause: errorOf(about.cause) },
+        });
     }
 
     /** @param {number} share @returns {object} a `Share` */
@@ -276,7 +300,8 @@ export function remoteContainer(configuration, local) {
         removeNotificationListener: (/** @type {(notification: CKNotification | null) => void} */ listener) => void bridge.listeners.delete(listener),
         unregisterForNotifications: () => {
             bridge.state.isRegisteredForNotifications = false;
-            void call('unregisterForNotifications', []);
+            // Where there is no worker any more there is no stream either.
+            call('unregisterForNotifications', []).catch(() => undefined);
         },
         shareWithUI: async (/** @type {any} */ options) => {
             await call('fetchCurrentUserIdentity', []);

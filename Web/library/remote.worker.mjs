@@ -75,10 +75,17 @@ const record = one => withAssets(one, value => value instanceof Asset ? { size: 
 /** @param {any} error @returns {object} */
 function failure(error) {
     if (error instanceof AppError) return { thrown: error.number };
-    if (!(error instanceof CKError)) return { name: String(error?.name ?? 'Error'), message: String(error?.message ?? error) };
+    if (!(error instanceof CKError)) return plain(error);
     const { serverErrorCode, about } = CKError.parts(error);
-    return { serverErrorCode, about: { ...about, ...about.serverRecord && { serverRecord: record(about.serverRecord) } } };
+    return {
+        serverErrorCode, about: {
+            ...about, ...about.serverRecord && { serverRecord: record(about.serverRecord) }, ...about.cause !== undefined && { cause: plain(about.cause) },
+        },
+    };
 }
+
+/** @param {any} thrown */
+const plain = thrown => ({ name: String(thrown?.name ?? 'Error'), message: String(thrown?.message ?? thrown) });
 
 /** @param {{ id: number, target: string | number, method: string, args: unknown[] }} call */
 async function answer({ id, target, method, args }) {

@@ -16,7 +16,8 @@ import { changes, shown } from './record.mjs';
  * @typedef {import('./asset.mjs').Source} Source
  * @typedef {import('../client/canonical.mjs').Reader} Reader
  * @typedef {import('../client/canonical.mjs').Writer} Writer
- * @typedef {{ version: number, tag: string, isThere: boolean, refusal: string }} Known `tag` is the version's own, and the same at each visit
+ * @typedef {{ version: number, tag: string, isThere: boolean, refusal: string, closed?: string }} Known `tag` is the version's own, and the same at each
+ *     visit; `closed`: why it did not open when it was tried last
  */
 
 // What is opened at once.
@@ -27,12 +28,13 @@ export class Replica {
     /** @type {import('../client/zone.mjs').Zone} */
     #zone;
     #place;
+    #keeping;
     /** @type {Map<string, Known>} by name; of what is gone, too */
     #known = new Map();
     #version = 0;
     /** @type {Promise<unknown>} */
     #last = Promise.resolve();
-    /** Of this replica: tokens of another one, as of a page that was loaded before, begin anew. */
+    /** Of this replica: tokens of another one, as of a page that was loaded before, have expired. */
     #id = crypto.randomUUID();
     mayWrite = false;
 
@@ -40,11 +42,13 @@ export class Replica {
      * @param {import('./module.mjs').LibraryAccount} account
      * @param {import('../client/zone.mjs').Zone} zone
      * @param {{ scope: 'private' | 'shared', zoneID: import('./record.mjs').CKZoneID }} place
+     * @param {import('./keeping.mjs').Keeping} [keeping] where what was verified is kept for the next visit
      */
-    constructor(account, zone, place) {
+    constructor(account, zone, place, keeping) {
         this.#account = account;
         this.#zone = zone;
         this.#place = place;
+        this.#keeping = keeping;
     }
 
     get zone() { return this.#zone; }
@@ -95,15 +99,20 @@ export class Replica {
     /** @param {Opened} record @returns {CKRecord | CKError} */
     #shown(record) {
         const known = this.#known.get(record.name);
-        if (!record.refusal) return shown(record, known?.tag ?? '', (fieldName, size) => this.#asset(record.name, fieldName, size));
-        // It is believed, and does not open.
-        if (known) known.refusal = record.refusal;
-        return new CKError(record.refusal, { recordName: record.name });
+        // Its key has come since: whoever asks what has changed has not seen it.
+        if (known?.closed && !record.refusal) known.version = ++this.#version;
+        // It is believed, and does not open: what is missing may come later.
+        if (known) known.closed = record.refusal;
+        if (record.refusal) return new CKError(record.refusal, { recordName: record.name });
+        return shown(record, known?.tag ?? '', (fieldName, size) => this.#asset(record.name, fieldName, size));
     }
 
     /** What the server has and this machine does not believe. @returns {CKError[]} */
     get errors() {
-        return [...this.#known].flatMap(([recordName, { isThere, refusal }]) => isThere && refusal ? new CKError(refusal, { recordName }) : []);
+        return [...this.#known].flatMap(([recordName, { isThere, refusal, closed }]) => {
+            const why = refusal || closed;
+            return isThere && why ? new CKError(why, { recordName }) : [];
+        });
     }
 
     /** @param {string[]} names @returns {(CKRecord | CKError)[]} */
@@ -134,13 +143,17 @@ export class Replica {
     get syncToken() { return `${this.#id}:${this.#version}`; }
 
     /**
-     * @param {string} [token] of this replica; any other begins anew
+     * @param {string} [token] of this replica; without one all that there is
      * @returns {(CKRecord | CKDeletedRecord)[]} what has changed since, oldest change first
+     * @throws {CKError} `changeTokenExpired` for any other: what has gone since then nobody could tell
      */
-    changes(token = '') {
-        const [id, number] = token.split(':');
-        const since = id === this.#id ? Number(number) : 0;
-        const changed = [...this.#known].filter(([, { version, refusal, isThere }]) => version > since && !refusal && (isThere || since > 0))
+    changes(token) {
+        const [id, number] = token ? token.split(':') : [this.#id, '0'];
+        const since = Number(number);
+        if (id !== this.#id || !(since >= 0 && since <= this.#version)) {
+            throw new CKError('changeTokenExpired', { reason: 'The syncToken is of another visit.', remedy: 'Fetch without one, and take what comes for all that there is.' });
+        }
+        const changed = [...this.#known].filter(([, { version, refusal, isThere, closed }]) => !refusal && (version > since ? isThere || since > 0 : closed))
             .sort(([, one], [, other]) => one.version - other.version);
         const opened = this.#open(changed.flatMap(([name, { isThere }]) => isThere ? name : [])).values();
         // What came and went before anybody asked was never there.
@@ -166,8 +179,8 @@ export class Replica {
     async readAsset({ recordName, fieldName }, how, tell) {
         const place = { record: recordName, field: fieldName };
         try {
-            // A large one takes its time, and nothing waits for it.
-            return await (how === 'open' ? this.next(() => this.#zone.openAsset(place, tell)) : this.#zone.saveAsset(place, tell));
+            // It takes its time, and nothing waits for it.
+            return await (how === 'open' ? this.#zone.openAsset(place, tell) : this.#zone.saveAsset(place, tell));
         } catch (error) {
             throw asCKError(error, recordName);
         }
@@ -176,6 +189,16 @@ export class Replica {
     // Changes
 
     /**
+     * Keeps what was verified with changes (`save`, `remove`): before anything of them is shown.
+     * @returns {Promise<void>}
+     */
+    keep() { return this.next(async () => this.#keeping?.flush()); }
+
+    /** @template T @param {() => Promise<T>} body @returns {Promise<T>} */
+    #held(body) { return this.#keeping ? this.#keeping.held(body) : body(); }
+
+    /**
+     * Whoever calls it calls `keep` as well.
      * @param {CKRecordToSave} record without a tag one that is to be made
      * @param {import('./progress.mjs').Heard} tell
      * @returns {Promise<CKRecord>}
@@ -234,10 +257,16 @@ export class Replica {
         const { recordName = '', recordType = '', recordChangeTag } = record;
         const { edit, name = recordName } = recordChangeTag === undefined
             ? this.#zone.newRecord({ type: recordType, name: recordName }) : { ...this.#zone.beginEdit({ record: recordName }), name: recordName };
-        return this.#settle(name, await this.sent(edit, () => this.#zone.save({ edit, changes: wanted })));
+        try {
+            return this.#settle(name, await this.#held(() => this.sent(edit, () => this.#zone.save({ edit, changes: wanted }))));
+        } catch (error) {
+            // It may be stored by now: whoever tries again does so by the name that was drawn.
+            throw asCKError(error, name);
+        }
     }
 
     /**
+     * Whoever calls it calls `keep` as well.
      * @param {{ recordName: string, recordChangeTag?: string }} record
      * @returns {Promise<CKDeletedRecord>}
      */
@@ -245,7 +274,7 @@ export class Replica {
         return this.next(async () => {
             this.#requireNewest(recordName, recordChangeTag);
             const { edit } = this.#zone.beginEdit({ record: recordName });
-            const outcome = await this.sent(edit, () => this.#zone.remove({ edit }));
+            const outcome = await this.#held(() => this.sent(edit, () => this.#zone.remove({ edit })));
             this.#read();
             if (outcome === 'changed') throw new CKError('serverRecordChanged', { recordName, serverRecord: this.#there(recordName) });
             return { recordName, deleted: true };

@@ -81,6 +81,11 @@ export class SealShareElement extends HTMLElement {
     #problem;
     #said = '';
     #root;
+    /** What is drawn anew each time; those beside it stay, since what comes into a page with its text is often not read out. */
+    #section = el('section');
+    #status = el('p', { role: 'status', class: 'told' });
+    #alert = el('p', { role: 'alert', class: 'problem' });
+    #frame = el('div', { part: 'share' }, this.#section, this.#status, this.#alert);
     #generation = 0;
 
     static observedAttributes = ['lang', 'permissions', 'share-title'];
@@ -89,6 +94,7 @@ export class SealShareElement extends HTMLElement {
         super();
         this.#root = this.attachShadow({ mode: 'open', delegatesFocus: true });
         this.#root.adoptedStyleSheets = [sheet()];
+        this.#root.append(this.#frame);
     }
 
     /** @returns {Container | undefined} whose account it is: somebody is signed in there */
@@ -207,10 +213,12 @@ export class SealShareElement extends HTMLElement {
         const opened = [...this.#root.querySelectorAll('details[open] > summary')].map(summary => summary.getAttribute('data-key'));
         const share = this.share;
         const body = share ? share.isShared ? this.#shared(share, texts) : this.#unshared(share, texts) : [];
-        this.#root.replaceChildren(el('section', { lang: texts.language, 'aria-label': texts.title, 'aria-busy': this.#isBusy ? 'true' : 'false', part: 'share' },
-            ...body,
-            el('p', { role: 'status', class: this.#isBusy || this.#said ? 'told' : 'told none' }, this.#isBusy ? texts.busy : this.#said),
-            el('p', { role: 'alert', class: this.#problem ? 'problem' : 'problem none' }, this.#problem)));
+        this.#frame.lang = texts.language;
+        this.#frame.className = 'drawn';
+        for (const [name, value] of Object.entries({ 'aria-label': texts.title, 'aria-busy': this.#isBusy ? 'true' : 'false' })) this.#section.setAttribute(name, value);
+        this.#section.replaceChildren(.../** @type {Node[]} */ (body.filter(Boolean)));
+        this.#status.textContent = this.#isBusy ? texts.busy : this.#said;
+        this.#alert.textContent = this.#problem ?? '';
         for (const [key, value] of typed) {
             const input = /** @type {HTMLInputElement | null} */ (this.#root.querySelector(`input[data-key="${CSS.escape(key ?? '')}"]`));
             if (input && !(this.#said && key === 'address')) input.value = value ?? '';

@@ -9,12 +9,11 @@ const rules = `
     --bad: light-dark(#a3201d, #ff9a94); --on-bad: light-dark(#ffffff, #3a0908); --bad-soft: light-dark(#fbe9e8, #3a1c1b); }
 :host([hidden]) { display: none; }
 *, ::before, ::after { box-sizing: border-box; }
-section { background: var(--ground); color: var(--text); border: 1px solid var(--line); border-radius: 1rem; padding: 1.25rem; }
+.drawn { background: var(--ground); color: var(--text); border: 1px solid var(--line); border-radius: 1rem; padding: 1.25rem; }
 h2 { font-size: 1.3rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; } h2:focus { outline: none; }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; }
 p { margin: 0 0 .75rem; }
 .hint, .state { color: var(--quiet); font-size: .9rem; } .hint { margin: .3rem 0 .6rem; }
-.none { display: none; }
 .people { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--line); }
 .people > li { padding: .8rem 0; border-bottom: 1px solid var(--line); display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .4rem .8rem; align-items: start; }
 .people > li > * { grid-column: 1 / -1; } .people > li > .who { grid-column: 1; } .people > li > .choice { grid-column: 2; }
@@ -46,7 +45,8 @@ details > summary { cursor: pointer; color: var(--accent); font-weight: 600; min
 .told, .problem { position: sticky; bottom: .5rem; margin: 1rem 0 0; padding: .6rem .9rem; border: 1px solid var(--line); border-radius: .7rem; background: var(--ground);
     overflow-wrap: anywhere; }
 .problem { color: var(--bad); border-color: var(--bad); }
-@media (max-width: 30rem) { .people > li > .choice { grid-column: 1 / -1; } section { padding: 1rem; } .row button { flex: 1 1 auto; } }
+.told:empty, .problem:empty { margin: 0; padding: 0; border: 0; }
+@media (max-width: 30rem) { .people > li > .choice { grid-column: 1 / -1; } .drawn { padding: 1rem; } .row button { flex: 1 1 auto; } }
 `;
 
 /** @type {CSSStyleSheet | undefined} */

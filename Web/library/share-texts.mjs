@@ -46,9 +46,17 @@ export const english = {
 
 export const languages = ['de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'];
 
-/** @param {string} wanted a language tag @returns {Promise<typeof english>} English where there is no such language */
+/** @param {string} wanted a language tag @returns {Promise<typeof english>} English where there is no such language, or it cannot be had */
 export async function loadTexts(wanted) {
-    const language = wanted.toLowerCase().split('-')[0];
+    try {
+        return await load(wanted.toLowerCase().split('-')[0]);
+    } catch {
+        return english;
+    }
+}
+
+/** @param {string} language @returns {Promise<typeof english>} */
+async function load(language) {
     switch (language) {
     case 'de': return (await import('./share-texts.de.mjs')).default;
     case 'es': return (await import('./share-texts.es.mjs')).default;

@@ -199,8 +199,11 @@ export class Share {
      * @param {{
      *     publicPermission?: 'NONE' | CKPermission, invitees?: Invitee[], changed?: Changed[], gone?: string[],
      * }} wish
+     * @returns {Promise<string[]>} the ids of the invitations that were made, in the order of those who are invited
      */
     async #change({ publicPermission, invitees = [], changed = [], gone = [] }) {
+        /** @type {string[]} */
+        let made = [];
         await this.#append(async () => {
             const share = await this.#links();
             try {
@@ -212,11 +215,16 @@ export class Share {
                         writer.string(participantID).byte(type ? types.indexOf(type) : 0).byte(permission ? permissions.indexOf(permission) : 0))
                     .list(gone, (/** @type {Writer} */ writer, /** @type {string} */ participantID) => writer.string(participantID))
                     .i64(micros()));
-                return answer.flag() ? answer.blob() : undefined;
+                if (!answer.flag()) return undefined;
+                const request = answer.blob();
+                // With each round they are others.
+                made = answer.list((/** @type {Reader} */ reader) => reader.string());
+                return request;
             } finally {
                 this.#account.handle('forget', share);
             }
         });
+        return made;
     }
 
     /**
@@ -261,15 +269,14 @@ export class Share {
     async #invite(handle, found, seat) {
         if (found?.userRecordName === this.#user) throw badRequest('You are in the share already.');
         const shownBefore = await this.#read();
-        const before = new Set(shownBefore.participants.map(({ participantID }) => participantID));
         const address = handle && handle.kind !== 3 ? handle.text : '';
         if (shownBefore.participants.some(({ userIdentity: { userRecordName, lookupInfo } }) => found ? userRecordName === found.userRecordName
             : handle && [lookupInfo?.emailAddress, lookupInfo?.phoneNumber].some(one => one?.toLowerCase() === handle.text.toLowerCase()))) {
             throw new CKError('alreadyInvited', { reason: 'That person is in the share already, or invited.' });
         }
-        await this.#change({ invitees: [{ person: found?.person ?? 0, address, ...seat }] });
+        const [made] = await this.#change({ invitees: [{ person: found?.person ?? 0, address, ...seat }] });
         const share = await this.#read();
-        const participant = share.participants.find(({ participantID, acceptanceStatus }) => acceptanceStatus === 'INVITED' && !before.has(participantID));
+        const participant = share.participants.find(({ participantID }) => participantID === made);
         if (!participant) throw new CKError('alreadyInvited', { reason: 'That person is in the share, or invited.' });
         const url = participant.oneTimeURL ?? share.url;
         return { share, participant, ...url && { url } };

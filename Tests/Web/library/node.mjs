@@ -1,5 +1,6 @@
 // The library in node, against a real server: library.py starts both, and answers what is asked here by lines of JSON.
 import assert from 'node:assert/strict';
+import { openAsBlob } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +12,6 @@ async function asked(question) {
     console.log(JSON.stringify(question));
     return JSON.parse((await lines.next()).value);
 }
-const code = address => asked({ code: address });
 const sealkit = (...arguments_) => asked({ sealkit: arguments_ });
 const step = name => console.log(JSON.stringify({ step: name }));
 
@@ -67,10 +67,38 @@ assert.deepEqual(fairZone.zoneID, { zoneName: 'Fair', ownerRecordName: owner });
 const mayNot = await shared.saveRecords({ recordType: 'Note', fields: { a: 1 } }, fairZone);
 assert.ok(refusal('ACCESS_DENIED', 'mayOnlyRead')(mayNot.errors[0]));
 
+// Calls go by what the test says of them, and as they are after it.
+const { fetch } = globalThis;
+async function meanwhile(change, body) {
+    globalThis.fetch = (url, ...rest) => change(String(url), () => fetch(url, ...rest), ...rest);
+    try {
+        return await body();
+    } finally {
+        globalThis.fetch = fetch;
+    }
+}
+/** The answers of so many calls of a route do not arrive; what was sent is told. */
+const losing = (route, count, sent = []) => async (url, ask, { body } = {}) => {
+    if (!url.includes(route)) return ask();
+    sent.push(Buffer.from(body).toString('hex'));
+    const answer = await ask();
+    if (sent.length <= count) throw new TypeError('fetch failed');
+    return answer;
+};
+
 step('a share of whoever proves an address');
 const unproven = await container.acceptShares(invited);
 assert.ok(refusal('AUTHENTICATION_REQUIRED', 'participantMayNeedVerification')(unproven.errors[0]));
-const verify = { address: () => 'vera@example.org', code };
+// Whoever closes the dialog sends nothing, and what the app throws is its own.
+for (const dialog of [{ address: () => null }, { address: () => ' ' }, { address: () => 'vera@example.org', code: () => null }]) {
+    const urls = [];
+    const cancelled = await meanwhile((url, ask) => { urls.push(url); return ask(); }, () => container.acceptShares(invited, { verify: dialog }));
+    assert.ok(refusal('TRY_AGAIN_LATER', 'operationCancelled')(cancelled.errors[0]));
+    assert.ok(!urls.some(url => url.includes('/verification/complete')), urls.join(' '));
+}
+const appsOwn = new TypeError('the app’s own');
+await assert.rejects(container.acceptShares([open, invited], { verify: { address: () => { throw appsOwn; } } }), error => error === appsOwn);
+const verify = { address: () => 'vera@example.org', code: address => asked({ code: address, after: 1 }) };
 const trip = await container.acceptShares([invited], { verify });
 assert.deepEqual(trip.errors, []);
 assert.equal(trip.results[0].participantPermission, 'READ_WRITE');
@@ -136,6 +164,29 @@ const shown = await sealkit('record', 'save', '--zone', 'Trip', '--type', 'Note'
 assert.ok(shown);
 const outrun = await shared.saveRecords({ ...changed.records[0], fields: {}, encryptedFields: { title: 'Theirs' } }, zone);
 assert.ok(refusal('CONFLICT')(outrun.errors[0]) && outrun.errors[0].serverRecord.encryptedFields.title.value === 'Ours');
+
+step('answers that do not arrive');
+const posts = [];
+const lost = await meanwhile(losing('/records/modify', 1, posts), () => shared.saveRecords({ recordType: 'Lost', fields: { number: 1 } }, zone));
+assert.deepEqual([lost.errors, posts.length, posts[0] === posts[1]], [[], 2, true]);
+const unknown = await meanwhile(losing('/records/modify', Infinity), () => shared.saveRecords([{ recordType: 'Lost', fields: { number: 2 } }], zone));
+assert.ok(refusal('NETWORK_ERROR', 'networkFailure')(unknown.errors[0]) && unknown.errors[0].recordName);
+const known_ = await shared.saveRecords({ recordType: 'Lost', recordName: unknown.errors[0].recordName }, zone);
+assert.ok(refusal('EXISTS')(known_.errors[0]) && known_.errors[0].serverRecord.fields.number.value === 2);
+const unread = await meanwhile((url, ask) => url.includes('/records/modify') ? ask().then(answer => { posts.length = 0; return answer; })
+    : posts.length === 0 ? Promise.reject(new TypeError('fetch failed')) : ask(), () => shared.saveRecords({ recordType: 'Lost', fields: { number: 3 } }, zone));
+assert.ok(refusal('NETWORK_ERROR', 'networkFailure')(unread.errors[0]) && unread.errors[0].recordName);
+assert.deepEqual((await shared.performQuery({ recordType: 'Lost', sortBy: { fieldName: 'number' } }, zone)).records.map(({ fields }) => fields.number.value), [1, 2, 3]);
+
+step('one that is wrong among others');
+const mixed = await shared.saveRecords([{ recordType: 'Mixed', recordName: 'm1', fields: { a: 1 } }, null, { recordType: 'Mixed', fields: null }, { recordType: 'Mixed', recordName: 'm2', fields: { a: 2 } }], zone);
+assert.deepEqual(mixed.records.map(({ recordName }) => recordName), ['m1', 'm2']);
+assert.deepEqual(mixed.errors.map(error => error instanceof CKError && error.ckErrorCode), ['INTERNAL_ERROR', 'BAD_REQUEST']);
+assert.ok(mixed.errors[0].cause instanceof TypeError);
+const removed = await shared.deleteRecords(['m1', null, {}, 'm2'], zone);
+assert.deepEqual([removed.records.length, removed.errors.map(({ ckErrorCode }) => ckErrorCode)], [2, ['BAD_REQUEST', 'BAD_REQUEST']]);
+for (const call of ['fetchRecords', 'performQuery', 'saveRecords', 'deleteRecords', 'fetchRecordZoneChanges']) await assert.rejects(shared[call](call === 'fetchRecordZoneChanges' ? undefined : {}), refusal('BAD_REQUEST'));
+assert.ok(refusal('BAD_REQUEST')((await shared.fetchRecordZones([null, {}])).errors[1]));
 
 step('queries');
 await shared.saveRecords([3, 1, 2].map(stars => ({ recordType: 'Star', fields: { stars }, encryptedFields: { name: `s${stars}`, tags: ['x', `t${stars}`] } })), zone);
@@ -217,8 +268,24 @@ assert.deepEqual(await assets.bytes.value.open(), Uint8Array.of(1, 2));
 assert.equal((await assets.none.value.blob()).size, 0);
 await sealkit('record', 'asset', 'filed', 'file', '--zone', 'Trip', '--output', `${folder}/large`);
 assert.equal(Buffer.compare(await readFile(`${folder}/large`), Buffer.concat([large, large])), 0);
+// One that takes its time holds nobody up.
+let goOn;
+const slow = new Promise(resolve => { goOn = resolve; });
+await meanwhile((url, ask) => url.includes('/assets/') ? slow.then(ask) : ask(), async () => {
+    const opening = picture.value.open();
+    const first = await Promise.race([shared.fetchRecords('first', zone), new Promise(resolve => setTimeout(resolve, 20_000, 'held up'))]);
+    assert.equal(first.records?.length, 1, 'reading waits for a file');
+    goOn();
+    assert.equal((await opening).length, 6000);
+});
+// A file that has changed since it was chosen is an error of its record.
+await writeFile(`${folder}/chosen`, 'as it was chosen');
+const chosen = await openAsBlob(`${folder}/chosen`);
+await writeFile(`${folder}/chosen`, 'and as it is by now');
+const spoiled = await shared.saveRecords([{ recordType: 'Note', recordName: 'spoiled', fields: { file: chosen } }, { recordType: 'Note', recordName: 'whole', fields: { file: new Blob(['x']) } }], zone);
+assert.ok(refusal('BAD_REQUEST', 'assetFileModified')(spoiled.errors[0]) && spoiled.errors[0].recordName === 'spoiled');
+assert.deepEqual(spoiled.records.map(({ recordName }) => recordName), ['whole']);
 // Nothing is sent for what could not be saved.
-const { fetch } = globalThis;
 const routes = [];
 globalThis.fetch = (url, ...rest) => { routes.push(String(url)); return fetch(url, ...rest); };
 assert.ok(refusal('CONFLICT')((await shared.saveRecords({ ...titled.records[0], fields: { file: new Blob(['x']) } }, zone)).errors[0]));
@@ -238,7 +305,7 @@ assert.deepEqual(gone.records, [{ recordName: 'kinds', deleted: true }]);
 assert.ok(refusal('NOT_FOUND')(gone.errors[0]));
 const after = await shared.fetchRecordZoneChanges({ ...zone, syncToken: before.syncToken });
 assert.deepEqual(after.records, [{ recordName: 'kinds', deleted: true }]);
-assert.ok((await shared.fetchRecordZoneChanges({ ...zone, syncToken: 'another:99' })).records.length > 3);
+await assert.rejects(shared.fetchRecordZoneChanges({ ...zone, syncToken: 'another:99' }), refusal('BAD_REQUEST', 'changeTokenExpired'));
 
 step('zones');
 const zones = await shared.fetchAllRecordZones();
@@ -269,6 +336,38 @@ assert.equal(container.isRegisteredForNotifications, false);
 assert.deepEqual((await shared.deleteSubscriptions('all')).errors, []);
 assert.deepEqual((await shared.fetchAllSubscriptions()).subscriptions, []);
 
+// Twice at once: the one that came last is there, and the other one is none.
+const registering = await Promise.allSettled([container.registerForNotifications(), container.registerForNotifications()]);
+assert.deepEqual([registering.map(({ status }) => status), container.isRegisteredForNotifications], [['rejected', 'fulfilled'], true]);
+
+step('whoever signs out ends what runs');
+const calls = [];
+let leaving;
+const cutOff = await meanwhile((url, ask) => {
+    calls.push(new URL(url).pathname);
+    if (url.includes('/parts/1') && !leaving) leaving = container.signOut();
+    return ask();
+}, async () => {
+    const held = await container.share(zoneID);
+    const { errors } = await shared.saveRecords({ recordType: 'Note', recordName: 'cut off', fields: { file: new Blob([large, large]) } }, zone);
+    await assert.rejects(held.refresh(), refusal('AUTHENTICATION_REQUIRED', 'notAuthenticated'));
+    await leaving;
+    // The stream of before would be opened again within that.
+    await new Promise(resolve => setTimeout(resolve, 1500));
+    return errors;
+});
+assert.ok(refusal('AUTHENTICATION_REQUIRED', 'notAuthenticated')(cutOff[0]));
+const afterwards = calls.slice(calls.indexOf('/1/accounts/logout') + 1);
+assert.deepEqual(afterwards.filter(path => /accounts|notifications|modify/.test(path)), []);
+assert.ok(!afterwards.some(path => path.includes('/parts/2')), afterwards.join(' '));
+assert.equal(container.isRegisteredForNotifications, false);
+// Nor does anybody come in who was just signing in.
+const late = container.signIn({ recoveryKey });
+await container.signOut();
+await assert.rejects(late, refusal('TRY_AGAIN_LATER', 'operationCancelled'));
+assert.deepEqual([container.userRecordName, await container.setUpAuth()], ['', null]);
+await container.signIn({ recoveryKey });
+
 step('the same account at another visit');
 const out = container.whenUserSignsOut();
 await container.signOut();
@@ -279,6 +378,7 @@ await assert.rejects(container.signIn({ recoveryKey: nothing }), error => error 
 assert.deepEqual(await container.signIn({ recoveryKey }), me);
 assert.equal(Object.keys(kept).length, 1);
 assert.equal((await shared.fetchRecords('live', zone)).records[0].encryptedFields.title.value, 'Live');
+await assert.rejects(shared.fetchRecordZoneChanges({ ...zone, syncToken: live.syncToken }), refusal('BAD_REQUEST', 'changeTokenExpired'));
 
 step('an owner’s own zone');
 await container.signOut();
@@ -344,6 +444,18 @@ assert.equal((await sealkit('share', 'show', 'Trip'))[0].title, 'The long trip')
 looked = await share.setPublicPermission('READ_ONLY');
 await assert.rejects(share.invite(), refusal('BAD_REQUEST', 'shareIsPublic'));
 looked = await share.setPublicPermission('NONE');
+// Whose invitation it is, where others invite at the same time; and it is one, also where its answer is lost.
+let others_ = 0;
+const mine_ = await meanwhile(async (url, ask) => {
+    if (others_ === 0 && url.includes('/rosters/append')) for (; others_ < 5; others_++) await sealkit('share', 'invite', 'Trip', `other${others_}@example.org`);
+    return ask();
+}, () => share.invite({ emailAddress: 'mine@example.org', permission: 'READ_WRITE' }));
+assert.deepEqual([others_, mine_.participant.userIdentity.lookupInfo, mine_.participant.permission], [5, { emailAddress: 'mine@example.org' }, 'READ_WRITE']);
+assert.equal(mine_.url, mine_.participant.oneTimeURL);
+const seats = mine_.share.participants.length;
+const appended = [];
+const once = await meanwhile(losing('/rosters/append', 1, appended), () => share.invite());
+assert.deepEqual([appended.length, appended[0] === appended[1], once.share.participants.length], [2, true, seats + 1]);
 const found = await container.discoverUserIdentityWithUserRecordName(me.userRecordName);
 assert.equal(found.safetyNumber, vera.safetyNumber);
 await assert.rejects(container.discoverUserIdentityWithEmailAddress('nobody@example.org'), refusal('NOT_FOUND', 'unknownItem'));
@@ -355,7 +467,23 @@ const made_ = await own_.saveRecordZones([{ zoneName: 'Made' }, { zoneID: { zone
 assert.deepEqual(made_.zones, [{ zoneID: { zoneName: 'Made', ownerRecordName: owner } }]);
 assert.ok(refusal('BAD_REQUEST', 'invalidArguments')(made_.errors[0]));
 const inMade = { zoneID: { zoneName: 'Made' } };
+// One that is there is left as it is, with all that is known of it.
+const { syncToken: sinceMade } = await own_.fetchRecordZoneChanges(inMade);
 assert.deepEqual((await own_.saveRecordZones({ zoneName: 'Made' })).errors, []);
+assert.deepEqual((await own_.fetchRecordZoneChanges({ ...inMade, syncToken: sinceMade })).records, []);
+// A zone that was seen is none that is to be made, whatever the server says.
+const sentFor = [];
+const hidden = await meanwhile((url, ask) => {
+    if (url.includes('/rosters/fetch')) return new Response(new Uint8Array(0));
+    sentFor.push(url);
+    return ask();
+}, () => own_.saveRecordZones({ zoneName: 'Made' }));
+assert.ok(refusal('INTEGRITY_ERROR', 'withheld')(hidden.errors[0]));
+assert.deepEqual(sentFor, []);
+// What was verified of it is forgotten when somebody says so, and read anew.
+await assert.rejects(container.forgetVerified(), refusal('BAD_REQUEST'));
+await container.forgetVerified(inMade.zoneID);
+await assert.rejects(own_.fetchRecordZoneChanges({ ...inMade, syncToken: sinceMade }), refusal('BAD_REQUEST', 'changeTokenExpired'));
 const batch = own_.newRecordsBatch(inMade).create({ recordType: 'Note', recordName: 'one', encryptedFields: { title: 'One' } })
     .create({ recordType: 'Note', recordName: 'two', encryptedFields: { title: 'Two' } }).delete('none');
 const committed = await batch.commit();
@@ -383,6 +511,14 @@ assert.deepEqual(posted.records[0].fields, { title: { value: 'Open', type: 'STRI
 assert.equal(posted.records[0].modified.userRecordName, owner);
 assert.match(JSON.stringify(await sealkit('record', 'get', 'n1', '--database', 'public')), /Open/);
 assert.ok(refusal('EXISTS')((await everybody.saveRecords({ recordType: 'News', recordName: 'n1' })).errors[0]));
+const publicPosts = [];
+const publicly_ = await meanwhile(losing('/records/modify', 1, publicPosts), () => everybody.saveRecords({ recordType: 'News', fields: { title: 'Lost', stars: 0 } }));
+assert.deepEqual([publicly_.errors, publicPosts.length, publicPosts[0] === publicPosts[1]], [[], 2, true]);
+assert.equal((await everybody.deleteRecords(publicly_.records[0])).records.length, 1);
+const nobodyKnows = await meanwhile(losing('/records/modify', Infinity), () => everybody.saveRecords({ recordType: 'News', fields: { stars: 0 } }));
+assert.ok(refusal('NETWORK_ERROR')(nobodyKnows.errors[0]));
+assert.equal((await everybody.deleteRecords(nobodyKnows.errors[0].recordName)).records.length, 1);
+assert.ok(refusal('INTERNAL_ERROR')((await everybody.saveRecords([null])).errors[0]));
 const edited = await everybody.saveRecords({ ...posted.records[0], fields: { stars: 5 } });
 assert.deepEqual([edited.records[0].fields.title.value, edited.records[0].fields.stars.value], ['Open', 5]);
 assert.ok(refusal('CONFLICT')((await everybody.saveRecords({ ...posted.records[0], fields: { stars: 6 } })).errors[0]));
