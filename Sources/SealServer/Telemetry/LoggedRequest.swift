@@ -21,8 +21,8 @@ struct LoggedRequest: Sendable {
     var time: Int64 = 0
 
     var isKnown: Bool { account != 0 }
-    /// Nil where nobody is active by it.
-    var activeAccount: Int64? { isPerson ? account : nil }
+    /// Nil where nobody is active by it: whoever is refused has done nothing, and may have made the container up.
+    var activeAccount: Int64? { isPerson && key.code.isEmpty ? account : nil }
 
     var kind: LogEntry.Kind {
         guard isKnown else { return .stranger }

@@ -6,6 +6,8 @@ import Synchronization
 final class TelemetryRecorder: Sendable {
     /// Of one minute: then what clients choose the words of is told apart no more.
     static let mostKeys = 10_000
+    /// Of one minute: then where somebody is active is told apart no more. Each becomes registers of some kilobytes.
+    static let mostPlaces = 1_000
     /// Accounts of one minute that are remembered until it is written.
     static let mostAccounts = 100_000
     /// Of all minutes that wait to be written.
@@ -205,14 +207,19 @@ extension TelemetryRecorder.Minute {
         let (container, isOwn) = (request.key.container, request.key.container == series[index].key.container)
         if isOwn, let place = series[index].place { return place }
         guard !container.isEmpty else { return nil }
-        let name = TelemetryPlace(container: container, environment: request.key.environment)
-        let place = placeIndexes[name] ?? places.count
-        if place == places.count {
-            places.append(.init(name: name))
-            placeIndexes[name] = place
-        }
+        let place = place(named: TelemetryPlace(container: container, environment: request.key.environment))
         if isOwn { series[index].place = place }
         return place
+    }
+
+    private mutating func place(named name: TelemetryPlace) -> Int {
+        if let place = placeIndexes[name] { return place }
+        guard places.count < TelemetryRecorder.mostPlaces || name == name.folded else {
+            return place(named: name.folded)
+        }
+        places.append(.init(name: name))
+        placeIndexes[name] = places.count - 1
+        return places.count - 1
     }
 }
 

@@ -115,6 +115,7 @@ package final class TelemetryFile: Sendable {
                     var counts = try logCounts.withLock { $0.take() } ?? LogCounts(database)
                     var room = limit / Self.bytesPerSeries
                     room -= try Int64.fetchOne(database, sql: "SELECT COUNT(*) FROM series") ?? 0
+                    var places = PlaceRooms(limit: limit)
                     for minute in minutes {
                         try Self.add(minute.log, &counts, room: &room, database)
                         for (key, sum) in minute.sums {
@@ -125,13 +126,16 @@ package final class TelemetryFile: Sendable {
                         }
                         for (place, count) in minute.active {
                             for stretch in ActiveStretch.allCases {
-                                try Self.add(count, at: place, stretch, minute.start, database)
+                                try Self.add(count, at: place, stretch, minute.start, &places, database)
                             }
                         }
                     }
                     try Self.removeOld(now: now, database)
                     try Self.removeOldEntries(now: now, &counts, database)
-                    if isHourly { try Self.removeUnusedSeries(database) }
+                    if isHourly {
+                        try Self.removeUnusedSeries(database)
+                        try Self.removeOldestActive(limit: limit, database)
+                    }
                     try Self.fit(limit, &counts, database)
                     logCounts.withLock { $0 = counts }
                 }
@@ -185,24 +189,6 @@ package final class TelemetryFile: Sendable {
             ])
     }
 
-    private static func add(
-        _ count: DistinctCount, at place: TelemetryPlace, _ stretch: ActiveStretch, _ time: Int64, _ database: Database
-    ) throws {
-        var whole = count
-        let start = stretch.start(of: time)
-        let known = try Data.fetchOne(
-            database,
-            sql: "SELECT registers FROM active WHERE stretch = ? AND start = ? AND container = ? AND environment = ?",
-            arguments: [stretch.rawValue, start, place.container, place.environment])
-        if let known, let known = DistinctCount(registers: [UInt8](known)) {
-            whole.add(known)
-            guard whole != known else { return }
-        }
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO active VALUES (?, ?, ?, ?, ?)",
-            arguments: [stretch.rawValue, start, place.container, place.environment, Data(whole.registers)])
-    }
-
     // MARK: What goes
 
     private static func removeOld(now: Int64, _ database: Database) throws {
@@ -223,7 +209,8 @@ package final class TelemetryFile: Sendable {
             sql: "DELETE FROM series WHERE id NOT IN (SELECT series FROM sums UNION SELECT series FROM log)")
     }
 
-    /// The log goes first, then the oldest hours of minutes, the oldest days of hours, and of days the oldest.
+    /// Who was active has its own share. Of the rest the log goes first, then the oldest hours of minutes, the oldest
+    /// days of hours, and of days the oldest.
     private static func fit(_ limit: Int64, _ counts: inout LogCounts, _ database: Database) throws {
         func size() throws -> Int64 {
             let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
@@ -269,24 +256,6 @@ package enum TelemetryFileError: Error, Equatable {
     case otherForm(Int)
     /// More rows than are read for one answer.
     case tooMuch
-}
-
-/// For how long people are counted as one.
-package enum ActiveStretch: String, CaseIterable, Sendable {
-    case day, month
-
-    /// The beginning, in seconds since 1970, UTC.
-    package func start(of time: Int64) -> Int64 {
-        let day = TelemetryFile.Step.day.start(of: time)
-        switch self {
-        case .day: return day
-        case .month:
-            var calendar = Calendar(identifier: .gregorian)
-            calendar.timeZone = .gmt
-            let dayOfMonth = calendar.component(.day, from: Date(timeIntervalSince1970: Double(day)))
-            return day - Int64(dayOfMonth - 1) * TelemetryFile.Step.day.rawValue
-        }
-    }
 }
 
 extension TelemetrySum {

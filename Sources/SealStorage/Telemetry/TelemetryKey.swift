@@ -125,6 +125,9 @@ package struct TelemetryPlace: Hashable, Sendable {
     package init(container: String, environment: String) {
         (self.container, self.environment) = (container, environment)
     }
+
+    /// Where there are too many.
+    package var folded: TelemetryPlace { TelemetryPlace(container: TelemetryKey.other, environment: environment) }
 }
 
 /// What came together in one minute.

@@ -114,6 +114,21 @@ import Testing
         #expect(recorder.lost == 0)
     }
 
+    @Test func whoIsRefusedIsActiveNowhereAndPlacesOfAMinuteAreBounded() throws {
+        let recorder = TelemetryRecorder(hasLog: false, clock: { 1_000_000 })
+        for index in 0..<TelemetryRecorder.mostPlaces + 500 {
+            recorder.note(Self.request(Self.key(container: "refused\(index)", code: "http-429"), account: 1))
+        }
+        #expect(recorder.take().accounts.isEmpty)
+        for index in 0..<TelemetryRecorder.mostPlaces + 500 {
+            recorder.note(Self.request(Self.key(container: "c\(index)"), account: 1))
+        }
+        let places = recorder.take().accounts
+        #expect(places.count == TelemetryRecorder.mostPlaces + 1)
+        #expect(places.last?.place == TelemetryPlace(container: "other", environment: "development"))
+        #expect(places.last?.accounts == [1])
+    }
+
     private static func words(_ operation: String, _ container: String, group: String? = nil) -> RequestWords {
         RequestWords(
             operation: operation, template: "/" + operation, container: Substring(container),

@@ -1,7 +1,9 @@
 import Foundation
+import SealPrimitives
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Telemetry on the disk: steps, what is kept for how long, and files that are none.
@@ -170,6 +172,46 @@ import Testing
         #expect(try await active(.day, "none").isEmpty)
         #expect(ActiveStretch.month.start(of: Self.day) == 1_698_796_800)
         #expect(ActiveStretch.day.start(of: Self.day + 5) == Self.day)
+    }
+
+    /// Each of them would take two rows of five kilobytes for two years.
+    @Test func whereOneAccountMakesUpContainersTheLogAndTheLimitStay() async throws {
+        let folder = TemporaryFolder()
+        let clock = TestClock()
+        let limit: Int64 = 2 << 20
+        let telemetry = Telemetry(
+            dataFolder: folder.path, isOn: true, hasLog: true, limit: limit,
+            hashes: ActiveAccountHashes(key: SecretBytes(copying: [UInt8](repeating: 7, count: 32))),
+            clock: { clock.now }, logger: LogCapture().logger)
+        let recorder = try #require(telemetry.recorder)
+        for day in 0..<120 {
+            for index in 0..<60 {
+                let key = TelemetryCountingTests.key(container: "c\(day)-\(index)")
+                recorder.note(TelemetryCountingTests.request(key, account: 1))
+            }
+            clock.advance(seconds: 60)
+            await telemetry.flush()
+            clock.advance(seconds: 86_340)
+        }
+        let now = clock.now
+        let entries = try await telemetry.reading { file in
+            try await file.entries(
+                .init(
+                    from: 0, until: .max, hasFailed: nil, filters: [:], text: "", user: nil, request: nil, groupID: nil,
+                    leastMicroseconds: 0, after: nil, limit: 10_000))
+        }
+        #expect(entries.count >= 6 * 60)
+        let active = try await telemetry.reading { file in
+            try await file.active(
+                .day, from: 0, until: now / 1_000_000, container: nil, environment: nil)
+        }
+        #expect(active.map(\.count.estimate) == Array(repeating: 1, count: active.count))
+        // As many days as have room.
+        #expect((20..<60).contains(active.count))
+        await telemetry.close()
+        let path = folder.file(Telemetry.fileName)
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
+        #expect(size ?? .max < limit)
     }
 
     @Test func filesThatAreNoneAreTold() throws {
