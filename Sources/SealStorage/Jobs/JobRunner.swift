@@ -47,7 +47,8 @@ package final class JobRunner: Sendable {
         /// Since the last look.
         var isWoken = true
         var isBusy = false
-        /// The last time that it ran, or looked whether it is due.
+        /// The last time that it ran, or looked whether it is due, by what is about the job itself. For all that is
+        /// known it is due still.
         var hasFailed = false
     }
 
@@ -122,7 +123,11 @@ package final class JobRunner: Sendable {
 
     /// - Returns: how long until the next look.
     private func runIfDue(_ whenDone: @Sendable () -> Void) async throws -> Duration {
-        if let wait = try await untilDue() { return wait }
+        if let wait = try await untilDue() {
+            // Whatever failed here, somebody has done it, or it is gone.
+            state.withLock { $0.hasFailed = false }
+            return wait
+        }
         let next = try await once()
         whenDone()
         guard let next else { return pause }
@@ -218,7 +223,9 @@ package final class JobRunner: Sendable {
             around.metrics.count(.jobRuns, job.name.rawValue, Outcome.elsewhere.rawValue)
             around.logger.debug("another server runs a job", metadata: metadata)
         default:
-            state.withLock { $0.hasFailed = true }
+            // A database that is away says nothing about the job.
+            let isAway = if case StorageError.unavailable = error { true } else { false }
+            if !isAway { state.withLock { $0.hasFailed = true } }
             around.metrics.count(.jobRuns, job.name.rawValue, Outcome.failed.rawValue)
             around.logger.warning(
                 "a job failed; it is tried again", metadata: metadata.merging(["error": "\(error)"]) { $1 })

@@ -184,6 +184,50 @@ import Testing
         try await database.close()
     }
 
+    /// The next look finds that there is nothing to do, so that no run says that it is over.
+    @Test func aDatabaseThatWasAwayIsNoJobsFailure() async throws {
+        let database = try open()
+        let looks = RunCounter()
+        let query: @Sendable (any SQLConnection) throws -> Bool = { _ in
+            looks.increment()
+            throw StorageError.unavailable(message: "gone")
+        }
+        let job = Job(.garbage, .whenThereIs(query), leavesWork: []) { _ in }
+        try await running([job], around(database)) { jobs in
+            try await waitUntil("it looked again") { looks.count >= 3 }
+            #expect(jobs.failing.isEmpty)
+        }
+        try await database.close()
+    }
+
+    @Test func whatIsNoLongerThereFailsNoLonger() async throws {
+        let database = try open()
+        let isBroken = Mutex(true)
+        let query: @Sendable (any SQLConnection) throws -> Bool = { _ in
+            if isBroken.withLock({ $0 }) { throw TestFailure("out of order") }
+            return false
+        }
+        let job = Job(.garbage, .whenThereIs(query), leavesWork: []) { _ in }
+        try await running([job], around(database)) { jobs in
+            try await waitUntil("it fails") { jobs.failing == [.garbage] }
+            isBroken.withLock { $0 = false }
+            try await waitUntil("it fails no longer") { jobs.failing.isEmpty }
+        }
+        try await database.close()
+    }
+
+    @Test func whatFailedHereAndWasDoneByAnotherServerFailsNoLonger() async throws {
+        let database = try open()
+        let failing = Job(.sweep, .every(.seconds(3_600)), leavesWork: []) { _ in throw TestFailure("out of order") }
+        let other = JobRunner(counted(.sweep, .every(.seconds(3_600))).job, around(database, holder: 2))
+        try await running([failing], around(database)) { jobs in
+            try await waitUntil("it fails") { jobs.failing == [.sweep] }
+            try await other.once()
+            try await waitUntil("it fails no longer") { jobs.failing.isEmpty }
+        }
+        try await database.close()
+    }
+
     @Test func aJobThatHangsHoldsNeitherAnotherNorAServerThatStops() async throws {
         let database = try open()
         let hanging = Mutex<CheckedContinuation<Void, Never>?>(nil)
