@@ -7,7 +7,8 @@ import Testing
 @testable import SealServer
 @testable import SealService
 
-/// That a backup looks for room before it writes anything.
+/// That a backup looks for room before it writes anything, leaves the server what it needs, and that backups do not
+/// become more without end.
 @Suite(.withDatabaseFile, .timeLimit(.minutes(60))) struct BackupRoomTests {
     /// - Parameter free: of each folder's disk; nil where nobody can tell.
     private func attempt(_ server: RunningServer, sealed: Bool, free: UInt64?) throws -> Backup.Outcome {
@@ -132,11 +133,101 @@ import Testing
                 let tight = 2 * size + (16 << 20) - 1
                 #expect(throws: BackupError.self) { try attempt(server, sealed: true, free: tight) }
             } else {
-                #expect(throws: Never.self) { try attempt(server, sealed: false, free: size + (1 << 20)) }
+                #expect(throws: BackupError.self) {
+                    try attempt(server, sealed: false, free: size + (16 << 20) - 1)
+                }
+                #expect(throws: Never.self) { try attempt(server, sealed: false, free: size + (16 << 20)) }
             }
             #expect(throws: Never.self) { try attempt(server, sealed: sealed, free: 1 << 40) }
             // A disk of which nobody can tell is tried.
             #expect(throws: Never.self) { try attempt(server, sealed: sealed, free: nil) }
+        }
+    }
+
+    private func place(_ server: RunningServer) throws -> [String] {
+        let place = server.folder.file("place")
+        guard FileManager.default.fileExists(atPath: place) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: place).map { place + "/" + $0 }
+    }
+
+    private func make(
+        _ server: RunningServer, sealedTo recipient: BackupRecipient? = nil, after seconds: Double = 0,
+        keep: Int? = nil,
+        freeBytes: @escaping (String) -> UInt64? = { _ in nil }
+    ) throws -> Backup.Outcome {
+        try Backup(
+            dataFolder: server.folder.file("data"), secretsFolder: server.folder.file("data.secrets"),
+            place: server.folder.file("place"), recipient: recipient, origin: nil,
+            now: Date(timeIntervalSince1970: 1_800_000_000 + seconds), freeBytes: freeBytes
+        ).run(keep: keep)
+    }
+
+    /// On one disk with the data, as the packaged timer makes them.
+    @Test(arguments: [false, true]) func blobsLeaveTheServerWhatItNeeds(sealed: Bool) async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeSharedZone()
+            for index in 0..<24 {
+                let bytes = [UInt8](repeating: UInt8(index), count: 1 << 20)
+                _ = try await AssetTests().upload(anna, bytes, in: zone)
+            }
+            let recipient = sealed ? try BackupKey.generate().recipient : nil
+            // Of the database, once more where it is sealed, and of some blobs.
+            let disk = bytes(server) * 2 + (16 << 20) + (3 << 20)
+            func free() -> UInt64 {
+                let used = (try? place(server))?.reduce(UInt64(0)) { sum, path in
+                    let status = FileStatus(link: path)
+                    return sum + (status?.isRegular == true ? UInt64(status?.size ?? 0) : 0)
+                }
+                return disk - min(disk, used ?? 0)
+            }
+            do {
+                _ = try make(server, sealedTo: recipient, freeBytes: { _ in free() })
+                Issue.record("a backup was made without room")
+            } catch let error as BackupError {
+                #expect(error.kind == .cannotWrite && error.reason.contains("the next blob needs"), "\(error)")
+            }
+            #expect(free() >= 16 << 20)
+            let left = try place(server).map { ($0 as NSString).lastPathComponent }
+            let halves = left.filter { $0.hasSuffix(".new") || $0.hasPrefix(SQLiteDatabase.fileName) }
+            #expect(halves == [])
+            // With more room the next one goes on.
+            let made = try make(server, sealedTo: recipient, after: 1)
+            #expect(made.blobs == 24)
+            #expect((1..<24).contains(made.copied))
+        }
+    }
+
+    /// What is lost for good is told each time, and keeps no backup from giving way to the next.
+    @Test func aLostBlobDoesNotKeepAllBackupsForGood() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeSharedZone()
+            let (data, files) = (server.folder.file("data"), FileManager.default)
+            func lose() async throws {
+                _ = try await AssetTests().upload(anna, randomBytes(100), in: zone)
+                let blobs = data + "/blobs/"
+                for path in try files.subpathsOfDirectory(atPath: blobs) where path.utf8.count > 30 {
+                    try files.removeItem(atPath: blobs + path)
+                }
+            }
+            func backups() throws -> [String] {
+                try files.contentsOfDirectory(atPath: server.folder.file("place/backups"))
+            }
+            try await lose()
+            for night in 0..<6 {
+                let made = try make(server, after: Double(night), keep: 3)
+                #expect(made.missing.count == 1)
+                #expect(made.hasLostMore == (night == 0))
+                #expect(try backups().count == min(night + 1, 3))
+                #expect(BackupNote(in: data)?.name == (night == 0 ? "" : made.name))
+            }
+            // Whatever is lost beside it keeps them, once.
+            try await lose()
+            let more = try make(server, after: 10, keep: 3)
+            #expect(more.missing.count == 2 && more.hasLostMore)
+            #expect(try backups().count == 4)
+            #expect(try make(server, after: 11, keep: 3).removed.backups == 2)
         }
     }
 }

@@ -17,6 +17,8 @@ package struct Backup {
         package let databaseBytes: Int64
         /// Blobs that the data folder itself has lost, or has with another size.
         package let missing: [String]
+        /// Whether the backup before has any of them, so that no older one was removed.
+        package let hasLostMore: Bool
         /// How many older backups, and blobs of theirs alone, were removed.
         package let removed: (backups: Int, blobs: Int)
         /// Why fewer were removed than `keep` says; the backup is whole all the same.
@@ -87,9 +89,10 @@ package struct Backup {
         let name = try place.newName(at: now)
         let draft = place.draft(of: name)
         let known = try KnownBlobs(place, blobFolder: BackupPlace.blobFolder(of: recipient), besides: draft)
+        let former = try place.entries().last { $0.manifest != nil }
         let made: Outcome
         do {
-            made = try make(name, draft, known)
+            made = try make(name, draft, known, after: former)
         } catch {
             // A list of what was copied so far is of use to the next one; the database is not.
             try? PrivateFiles.remove(draft + "/" + databaseName)
@@ -97,8 +100,8 @@ package struct Backup {
         }
         try known.removeDrafts()
         // Where this cannot be written an alert comes too early, and the backup is as good.
-        if made.missing.isEmpty { try? BackupNote.write(made.name, in: data) }
-        guard let keep, made.missing.isEmpty else { return made }
+        if !made.hasLostMore { try? BackupNote.write(made.name, in: data) }
+        guard let keep, !made.hasLostMore else { return made }
         return prune(made, keep: keep)
     }
 
@@ -107,44 +110,56 @@ package struct Backup {
         do { try Pruning(place).run(keep: keep, besides: made.name, removed: &removed) } catch { failure = "\(error)" }
         return Outcome(
             name: made.name, blobs: made.blobs, copied: made.copied, copiedBytes: made.copiedBytes,
-            databaseBytes: made.databaseBytes, missing: [], removed: removed, pruningFailure: failure)
+            databaseBytes: made.databaseBytes, missing: made.missing, hasLostMore: made.hasLostMore, removed: removed,
+            pruningFailure: failure)
     }
 
-    /// That the database fits before anything of it is written: while a draft fills the data's disk, nobody can save.
-    /// What blobs take is known once they are copied.
+    /// Whether blobs are missing that the backup before has. What that one lacks too is lost for good, and whoever made
+    /// it was told: older backups go as ever, or each night would add one for as long as the server runs.
+    private func hasLostMore(_ missing: [String], since former: BackupPlace.Entry?) throws -> Bool {
+        guard !missing.isEmpty else { return false }
+        guard let former, let manifest = former.manifest,
+            let list = try KnownBlobs.list(
+                place.path(of: former.name) + "/" + manifest.blobList.name, manifest.blobList.sum)
+        else { return true }
+        var lacked: Set<String> = []
+        while let entry = try list.next() {
+            if entry.stored == nil { lacked.insert(entry.id.description) }
+        }
+        return !lacked.isSuperset(of: missing)
+    }
+
+    /// That the database fits before anything of it is written, and that what the server needs stays free: while a
+    /// draft fills the data's disk, nobody can save. Blobs are looked at one by one.
     private func requireRoom() throws {
         let file = data + "/" + SQLiteDatabase.fileName
         let size = [file, file + "-wal"].reduce(UInt64(0)) { $0 + UInt64(clamping: FileStatus(path: $1)?.size ?? 0) }
         var needed = [(folder: place.folder, bytes: size)]
         if recipient != nil {
             needed[0].bytes = UInt64(clamping: SealedFile.size(of: Int64(clamping: size)))
-            needed.append((data, size + FreeSpace.keptFromBlobs))
+            needed.append((data, size))
         }
         // On one disk both have to fit.
         let devices = Set(needed.map { FileStatus(path: $0.folder)?.identity.device })
         if devices.count < needed.count { needed = [(data, needed.reduce(0) { $0 + $1.bytes })] }
-        for (folder, bytes) in needed {
+        for (folder, size) in needed {
+            let bytes = size + FreeSpace.keptFromBlobs
             guard let free = freeBytes(folder), free < bytes else { continue }
             throw BackupError(
                 .cannotWrite,
                 "the database needs \(bytes) bytes at \(folder), and \(free) are free there; nothing was written",
                 remedy: recipient == nil
-                    ? "make room, or name a place on another disk with --to"
+                    ? "make room, or name a place on another disk with --to: 16 MiB stay free for the server"
                     : "make room: what is sealed is copied beside the data first, and 16 MiB stay free for the server")
         }
     }
 
     private var databaseName: String { SQLiteDatabase.fileName + (recipient == nil ? "" : ".sealed") }
 
-    private func make(_ name: String, _ draft: String, _ known: KnownBlobs) throws -> Outcome {
-        try requireRoom()
-        let sequence = try place.nextSequence()
-        try PrivateFiles.remove(draft)
-        try PrivateFiles.createFolder(at: draft)
-        // What is not sealed does not leave the data's disk on its way to being so.
-        let copy = recipient == nil ? draft + "/" + databaseName : data + "/backup-draft.sqlite"
-        for path in [copy, copy + "-journal", copy + "-wal", copy + "-shm"] { try PrivateFiles.remove(path) }
-        defer { if recipient != nil { try? PrivateFiles.remove(copy) } }
+    /// - Parameter former: the backup before it.
+    private func make(
+        _ name: String, _ draft: String, _ known: KnownBlobs, after former: BackupPlace.Entry?
+    ) throws -> Outcome {
         let database = try SQLiteFile(reading: data + "/" + SQLiteDatabase.fileName)
         defer { database.close() }
         if let place = try database.read({ try BlobPlace.noted(in: $0) }) {
@@ -154,6 +169,16 @@ package struct Backup {
                     "copy the database by sqlite3's .backup, and let the store keep versions of the bucket: S3.md says how"
             )
         }
+        let firstRun = String(try database.read { try ServerRuns.first(in: $0) })
+        try place.requireOwn(firstRun: firstRun, secrets: fingerprints)
+        try requireRoom()
+        let sequence = try place.nextSequence()
+        try PrivateFiles.remove(draft)
+        try PrivateFiles.createFolder(at: draft)
+        // What is not sealed does not leave the data's disk on its way to being so.
+        let copy = recipient == nil ? draft + "/" + databaseName : data + "/backup-draft.sqlite"
+        for path in [copy, copy + "-journal", copy + "-wal", copy + "-shm"] { try PrivateFiles.remove(path) }
+        defer { if recipient != nil { try? PrivateFiles.remove(copy) } }
         let faults = try database.copy(to: copy)
         guard faults.isEmpty else {
             throw BackupError(
@@ -166,7 +191,7 @@ package struct Backup {
         let listName = BlobList.fileName(of: known.blobFolder)
         var blobs = BlobCopies(
             from: data + "/blobs", to: place, known: known, list: try BlobList.Writer(draft + "/" + listName),
-            recipient: recipient)
+            recipient: recipient, freeBytes: freeBytes)
         let schema = try copied.read { connection in
             try connection.run("SELECT stored, size FROM blob WHERE size IS NOT NULL ORDER BY stored", []) { row in
                 try blobs.add(try row.text("stored"), size: try row.int64("size"))
@@ -180,13 +205,15 @@ package struct Backup {
             recipient: recipient,
             database: .init(databaseName, sum), blobList: .init(listName, list),
             blobFolder: known.blobFolder, blobs: blobs.count, missingBlobs: blobs.missing.count,
-            secrets: fingerprints)
+            secrets: fingerprints, firstRun: firstRun)
+        let hasLostMore = try hasLostMore(blobs.missing, since: former)
         try manifest.write(into: draft)
         try PrivateFiles.syncFolder(at: draft)
         try PrivateFiles.rename(draft, to: place.path(of: name))
         return Outcome(
             name: name, blobs: blobs.count, copied: blobs.copied, copiedBytes: blobs.copiedBytes,
-            databaseBytes: sum.size, missing: blobs.missing, removed: (0, 0), pruningFailure: nil)
+            databaseBytes: sum.size, missing: blobs.missing, hasLostMore: hasLostMore, removed: (0, 0),
+            pruningFailure: nil)
     }
 
     /// - Returns: of the file in the place.

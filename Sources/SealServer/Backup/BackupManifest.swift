@@ -39,11 +39,14 @@ package struct BackupManifest: Codable, Sendable, Equatable {
     package let missingBlobs: Int
     /// By the path within the secrets folder.
     let secrets: [String: String]
+    /// The number of the database's first run, by which it is told from another; a restored one keeps it. In words:
+    /// others read numbers of JSON with fewer digits. Nil where it was made before it was noted.
+    let firstRun: String?
 
     init(
         version: String, schema: [String], sequence: Int, time: Date, origin: String?, recipient: BackupRecipient?,
         database: File,
-        blobList: File, blobFolder: String, blobs: Int, missingBlobs: Int, secrets: [String: String]
+        blobList: File, blobFolder: String, blobs: Int, missingBlobs: Int, secrets: [String: String], firstRun: String
     ) {
         format = Self.format
         self.version = version
@@ -58,6 +61,7 @@ package struct BackupManifest: Codable, Sendable, Equatable {
         self.blobs = blobs
         self.missingBlobs = missingBlobs
         self.secrets = secrets
+        self.firstRun = firstRun
     }
 
     // MARK: As a file

@@ -86,6 +86,32 @@ struct BackupPlace {
         }.map(\.element.entry)
     }
 
+    /// That the backups here are of one database: what one server keeps, another one would remove, and what was made
+    /// last is what a restore takes. One that was restored from them goes on; an empty one that runs in its place,
+    /// since its disk is not mounted, does not.
+    /// - Parameters:
+    ///   - firstRun: as manifests have it.
+    ///   - secrets: fingerprints of the server's, for manifests that say nothing of a run.
+    /// - Throws: `BackupError`, `FileError`, `CancellationError`.
+    func requireOwn(firstRun: String, secrets: [String: String]) throws {
+        guard let newest = try entries().last(where: { $0.manifest != nil }), let manifest = newest.manifest else {
+            return
+        }
+        let isOwn =
+            manifest.firstRun.map { $0 == firstRun }
+            ?? SecretsCopy.lasting.allSatisfy { name in
+                manifest.secrets[name] == nil || manifest.secrets[name] == secrets[name]
+            }
+        guard isOwn else {
+            throw BackupError(
+                .badInput,
+                "the backups at \(folder) are of another server's database: \(newest.name) was made last, and nothing was written",
+                remedy:
+                    "name a place of its own with --to; where these are this server's, look whether its data is what it was: restore it, or mount its disk"
+            )
+        }
+    }
+
     /// The number of the next backup.
     func nextSequence() throws -> Int {
         let entries = try entries()

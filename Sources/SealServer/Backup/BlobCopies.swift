@@ -43,7 +43,7 @@ final class KnownBlobs {
     }
 
     /// Nil for one that is not what it was.
-    private static func list(_ path: String, _ sum: FileSum) throws -> BlobList.Reader? {
+    static func list(_ path: String, _ sum: FileSum) throws -> BlobList.Reader? {
         do {
             return try FileSum(ofFileAt: path) == sum ? try BlobList.Reader(path) : nil
         } catch is FileError {
@@ -82,6 +82,7 @@ struct BlobCopies {
     private let known: KnownBlobs
     private let list: BlobList.Writer
     private let recipient: BackupRecipient?
+    private let freeBytes: (String) -> UInt64?
     private(set) var count = 0
     private(set) var copied = 0
     private(set) var copiedBytes: Int64 = 0
@@ -91,9 +92,10 @@ struct BlobCopies {
 
     init(
         from source: String, to place: BackupPlace, known: KnownBlobs, list: BlobList.Writer,
-        recipient: BackupRecipient?
+        recipient: BackupRecipient?, freeBytes: @escaping (String) -> UInt64?
     ) {
         (self.source, self.place, self.known, self.list, self.recipient) = (source, place, known, list, recipient)
+        self.freeBytes = freeBytes
     }
 
     static func purpose(_ id: BlobID) -> String { "blob \(id)" }
@@ -110,7 +112,7 @@ struct BlobCopies {
         let storedSize = recipient == nil ? size : SealedFile.size(of: size)
         var stored = try known.stored(id, size: size, storedSize: storedSize)
         if stored == nil {
-            stored = try copy(id, size: size)
+            stored = try copy(id, size: size, storedSize: storedSize)
             if stored == nil { missing.append(name) }
         }
         try list.add(BlobList.Entry(id: id, size: size, stored: stored))
@@ -119,29 +121,47 @@ struct BlobCopies {
     }
 
     /// Nil where the data folder does not have it whole.
-    private mutating func copy(_ id: BlobID, size: Int64) throws -> FileSum? {
+    private mutating func copy(_ id: BlobID, size: Int64, storedSize: Int64) throws -> FileSum? {
         let path = FolderBlobStore.path(of: id, in: source)
         guard let status = FileStatus(path: path), status.isRegular, status.size == size else { return nil }
+        try requireRoom(for: storedSize)
         let target = place.blobPath(id, in: known.blobFolder)
         let draft = target + ".new"
         try PrivateFiles.createFolder(at: target.folderAbove)
         try PrivateFiles.remove(draft)
-        let (reader, writer) = (try FileReader(path), try FileWriter(draft))
-        if let recipient {
-            try SealedFile.seal(reader.read, for: Self.purpose(id), to: recipient, into: writer)
-        } else {
-            try reader.copy(to: writer)
+        let sum: FileSum
+        do {
+            let (reader, writer) = (try FileReader(path), try FileWriter(draft))
+            if let recipient {
+                try SealedFile.seal(reader.read, for: Self.purpose(id), to: recipient, into: writer)
+            } else {
+                try reader.copy(to: writer)
+            }
+            sum = try writer.finish()
+            guard reader.sum.size == size else {
+                try PrivateFiles.remove(draft)
+                return nil
+            }
+            guard rename(draft, target) == 0 else { throw FileError(path: target, action: "rename to", code: errno) }
+        } catch {
+            // Half of one on a disk that is full keeps the room that the server needs.
+            try? PrivateFiles.remove(draft)
+            throw error
         }
-        let sum = try writer.finish()
-        guard reader.sum.size == size else {
-            try PrivateFiles.remove(draft)
-            return nil
-        }
-        guard rename(draft, target) == 0 else { throw FileError(path: target, action: "rename to", code: errno) }
         touched.formUnion([target.folderAbove, target.folderAbove.folderAbove])
         copied += 1
         copiedBytes += size
         return sum
+    }
+
+    /// The place may be on the data's disk: what the server needs there stays free.
+    private func requireRoom(for size: Int64) throws(BackupError) {
+        let bytes = UInt64(clamping: size) + FreeSpace.keptFromBlobs
+        guard let free = freeBytes(place.folder), free < bytes else { return }
+        throw BackupError(
+            .cannotWrite,
+            "the next blob needs \(bytes) bytes at \(place.folder), and \(free) are free there; \(copied) were copied, and are not copied again",
+            remedy: "make room, or name a place on another disk with --to: 16 MiB stay free for the server")
     }
 
     /// Makes what was copied durable.

@@ -17,7 +17,7 @@ struct BackupCreate: AsyncParsableCommand {
         discussion: """
             The server may run meanwhile. Run it as the server's user. A backup that was stopped in the middle is none, and the next \
             one goes on where it was. The secrets folder is not in it: --secrets-to seals it into a file of its own, which belongs \
-            somewhere else.
+            somewhere else. A place has the backups of one database, and of what was restored from them: another server's are refused.
 
               sealkit backup --data /var/lib/sealkit --to /backup/sealkit --keep 14
               sealkit backup --config /etc/sealkit.yaml --to /backup/sealkit --recipient sealkit-backup-… --secrets-to /vault/secrets.sealed
@@ -98,7 +98,8 @@ struct BackupCreate: AsyncParsableCommand {
         }
         if !made.missing.isEmpty {
             shown.output.note(
-                "the server has lost \(made.missing.count.counted("blob")) that its database names; no older backup was removed – "
+                "the server has lost \(made.missing.count.counted("blob")) that its database names; "
+                    + (made.hasLostMore ? "no older backup was removed – " : "the backup before lacks them too – ")
                     + "stop the server, and see what sealkit check says")
             throw ExitCode(ExitStatus.integrity.rawValue)
         }
