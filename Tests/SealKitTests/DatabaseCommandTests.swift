@@ -44,6 +44,36 @@ struct DatabaseCommandTests {
         try await Command.finished(ServerProcess.executable, words, environment: environment)
     }
 
+    /// The commands of PostgreSQL.md that copy a server, as one of these tests' own.
+    private static func documentedBackup(of data: String, _ url: String, to backups: String) throws -> String {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appendingPathComponent("Sources/SealServer/Documentation.docc/PostgreSQL.md")
+        let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```sh\n").dropFirst()
+        let block = blocks.first { $0.contains("pg_dump --format=custom") }?.components(separatedBy: "```").first
+        var commands = try #require(block)
+        for (text, own) in [
+            ("sudo -u sealkit env PGPASSFILE=/etc/sealkit/pgpass ", ""), ("/var/lib/sealkit", data),
+            ("/var/backups/sealkit", backups), ("postgresql://sealkit@localhost/sealkit", url),
+        ] {
+            #expect(commands.contains(text), "\(text)")
+            commands = commands.replacing(text, with: own)
+        }
+        return commands
+    }
+
+    /// What of rsync the commands ask for. Beside a file `end` it ends whoever asks.
+    private static let rsync = """
+        #!/bin/sh
+        set -e
+        if [ -e "${0%/*}/end" ]; then kill -KILL $PPID && exit 1; fi
+        for word; do case "$word" in --delete) delete=yes ;; --*) ;; *) from=$to && to=$word ;; esac; done
+        mkdir -p "$to"
+        [ -z "$delete" ] || rm -rf "$to"/*
+        tar -C "$from" --exclude="telemetry.sqlite*" --exclude="*.lock" -cf - . | tar -C "$to" -xf -
+        """
+
+    /// By the commands of the documentation, time and again; the last time they are killed before the copy is whole.
     @Test func aDumpIsRestored() async throws {
         let folder = ServerProcess.temporaryFolder()
         let (postgres, flags) = try await Self.postgres(in: folder)
@@ -56,12 +86,38 @@ struct DatabaseCommandTests {
         #expect(line.contains("--database-url") && !line.contains(Self.password))
 
         // While the server runs, and deletes no asset meanwhile.
-        let (dump, copy) = (folder.appendingPathComponent("dump").path, folder.appendingPathComponent("copy").path)
-        try await Self.run(
-            "flock", first.dataFolder.path + "/blobs.lock", "sh", "-c",
-            #"pg_dump --format=custom --file="$1" "$2" && cp -a "$3" "$4""#, "sh", dump,
-            postgres.url(of: "notes"), first.dataFolder.path, copy)
+        let (files, tools, backups) = (
+            FileManager.default, folder.appendingPathComponent("tools").path,
+            folder.appendingPathComponent("backups").path
+        )
+        for path in [tools, backups] { try files.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        try Data(Self.rsync.utf8).write(to: URL(fileURLWithPath: tools + "/rsync"))
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tools + "/rsync")
+        let commands = try Self.documentedBackup(
+            of: first.dataFolder.path, postgres.url(of: "notes"), to: backups)
+        func backUp() async throws -> Command {
+            try await Command.finished(
+                URL(fileURLWithPath: "/bin/sh"), ["-c", "PATH=\"$1:$PATH\"\n" + commands, "sh", tools])
+        }
+        let note = first.dataFolder.path + "/last-backup"
+        for name in ["first", "second"] {
+            if name != "first" { try await ann.saveFile(name, in: zone, bytes: 70_000, folder: folder) }
+            try files.setAttributes([.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: note)
+            let said = try await backUp()
+            try #require(said.status == 0, "\(said.errors)")
+            let made = try files.attributesOfItem(atPath: note)[.modificationDate] as? Date
+            #expect(made ?? .distantPast > Date(timeIntervalSince1970: 0))
+        }
+        try await ann.own.deleteRecord(withID: Record.ID(recordName: "first", zoneID: zone))
         try await ann.own.save(ann.note(in: zone, "after", name: "after"))
+        try Data().write(to: URL(fileURLWithPath: tools + "/end"))
+        #expect(try await backUp().status != 0)
+        // Nor does a folder without the server's data take the place of its copy.
+        try files.moveItem(atPath: first.dataFolder.path + "/postgresql", toPath: tools + "/postgresql")
+        try files.removeItem(atPath: tools + "/end")
+        #expect(try await backUp().status != 0)
+        try files.moveItem(atPath: tools + "/postgresql", toPath: first.dataFolder.path + "/postgresql")
+        let (dump, copy) = (backups + "/database.dump", backups + "/data")
         first.terminate()
         for text in [first.log, line] { #expect(!text.contains(Self.password)) }
         #expect(first.log.contains("the database notes at localhost"))
@@ -76,6 +132,7 @@ struct DatabaseCommandTests {
         let second = try ServerProcess(folder: folder, port: port, mail: false, arguments: flags)
         let reader = try ann.onFreshDevice()
         #expect(try await reader.hasFile("first", in: zone, bytes: 200_000))
+        #expect(try await reader.hasFile("second", in: zone, bytes: 70_000))
         await #expect(throws: SealKitError.self) {
             try await reader.own.record(for: Record.ID(recordName: "after", zoneID: zone))
         }
