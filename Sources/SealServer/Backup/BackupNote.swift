@@ -15,6 +15,9 @@ struct BackupNote: Sendable {
     /// Seconds since 1970.
     let time: Int64
 
+    /// Seconds that clocks may be apart.
+    private static let tolerance: Int64 = 3_600
+
     /// Nil where there is none, or it cannot be read.
     init?(in folder: String) {
         let path = folder + "/" + Self.fileName
@@ -24,6 +27,10 @@ struct BackupNote: Sendable {
         name = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
         time = Int64(status.modified.date.timeIntervalSince1970)
     }
+
+    /// In seconds. A time that is still to come is a clock's that was ahead: nobody knows when it was, and so it is as
+    /// long ago as any.
+    func age(now: Int64) -> Int64 { time > now + Self.tolerance ? now : max(0, now - time) }
 
     /// Of now.
     /// - Throws: `FileError`.

@@ -47,7 +47,7 @@ final class ServerCondition: Sendable {
             .bytesOut:
             return nil
         case .freeBytes: return freeBytes.map { Double($0) }
-        case .backupAge: return lastBackup.map { Double(max(0, now - $0.time)) / 3_600 }
+        case .backupAge: return lastBackup.map { Double($0.age(now: now)) / 3_600 }
         case .certificateDays: return certificateEnds.map { Double($0 - now) / 86_400 }
         case .stuckMessages: return Double(try await stuckMessages())
         case .failingJobs: return Double(failingJobs.count)

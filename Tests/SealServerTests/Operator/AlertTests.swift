@@ -43,6 +43,24 @@ import Testing
         }
     }
 
+    /// The clock of whoever made it was ahead, and was set right since.
+    @Test func aBackupThatIsStillToComeIsNone() async throws {
+        try await with { server, boss, _ in
+            let note = server.folder.file("data/" + BackupNote.fileName)
+            func change(_ seconds: Int64) throws {
+                let date = Date(timeIntervalSince1970: Double(server.clock.now / 1_000_000 + seconds))
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: note)
+            }
+            try change(1_800)
+            try await add(boss, Self.rule("backup") { ($0.measure, $0.value) = ("backup-age", 26) })
+            #expect(try await alerts(boss).map(\.reading.value) == [0])
+            try change(365 * 86_400)
+            server.clock.advance(seconds: 61)
+            try await look(server)
+            #expect(try await alerts(boss).map(\.firing) == [true])
+        }
+    }
+
     /// What is of no requests: each measure at a moment that is known.
     @Test func whatTheServerIsLikeIsWatched() async throws {
         try await with { server, boss, _ in
