@@ -97,18 +97,19 @@ package enum Blobs {
             zone.key + [.text(id), .integer(size), .text(stored.description), .blob(root.bytes)]) == 1
     }
 
-    package static func cancel(_ id: String, stored: BlobID, in zone: ZoneRow, _ connection: any SQLConnection) throws {
-        try connection.execute(
-            "DELETE FROM blob WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = $4",
-            zone.key + [.text(id), .text(stored.description)])
-    }
-
     /// Takes it back with its file, under whichever name that is.
     package static func discard(
         _ id: String, stored: BlobID, in zone: ZoneRow, _ connection: any SQLConnection
     ) throws {
-        try cancel(id, stored: stored, in: zone, connection)
+        try connection.execute(
+            "DELETE FROM blob WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = $4",
+            zone.key + [.text(id), .text(stored.description)])
         try discard(stored.description, in: connection)
+    }
+
+    /// Of garbage whose file is gone.
+    package static func forget(_ stored: BlobID, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM blob_garbage WHERE stored = $1", [.text(stored.description)])
     }
 
     /// Gives a file to the garbage that its row does not name any more.

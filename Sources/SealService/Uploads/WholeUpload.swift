@@ -71,18 +71,15 @@ package struct WholeUpload: Sendable {
         }
     }
 
-    /// Best effort: a row that stays is swept after a day, and what the store does not delete now is garbage.
+    /// Best effort: a row that stays is swept after a day. The file is garbage from the moment on that no row names it,
+    /// whatever comes between.
     private func discard(_ id: String, _ stored: BlobID, _ home: UploadHome) async {
         do {
             try await transactions.write(at: home.own, beside: home.beside) {
-                try Blobs.cancel(id, stored: stored, in: home.zone, $0)
+                try Blobs.discard(id, stored: stored, in: home.zone, $0)
             }
-            do { try await blobs.delete(stored) } catch {
-                try await transactions.write(at: home.own, beside: home.beside) {
-                    try Blobs.discard(id, stored: stored, in: home.zone, $0)
-                }
-                throw error
-            }
+            try await blobs.delete(stored)
+            try await transactions.write(at: home.own, beside: home.beside) { try Blobs.forget(stored, in: $0) }
         } catch {
             logger.warning("a failed upload could not be cleared", metadata: ["error": "\(error)"])
         }

@@ -229,6 +229,29 @@ import Testing
 
     // MARK: A store that fails
 
+    /// As if the server were killed once the row is gone: the store deletes nothing, and the database writes nothing.
+    @Test func aFileWhoseRowIsGoneIsGarbageAtOnce() async throws {
+        try await with(.scripted) { place in
+            let (scripted, hook) = (try #require(place.scripted), WriteHook())
+            try await RunningServer.with(hook: hook, blobs: place.configuration) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeSharedZone()
+                scripted.play { call, truly in
+                    if call.name == "PUT" { return ScriptedStore.Answer.error(507, "") }
+                    guard call.name == "DELETE" else { return truly() }
+                    hook.arm { _ in throw TestFailure("killed") }
+                    return ScriptedStore.Answer.error(403, "AccessDenied")
+                }
+                let body = HTTPClientRequest.Body.bytes(ByteBuffer(bytes: AssetTests.blob(placedBytes(1_000))))
+                let answer = try await AssetTests().send(anna, .PUT, Hex.encode(randomBytes(16)), in: zone, body)
+                // What the server writes at its end is written.
+                hook.arm { _ in }
+                #expect(answer.code == .storageFull)
+                #expect(try await server.rows(in: ["blob", "blob_garbage"]) == ["blob_garbage": 1])
+            }
+        }
+    }
+
     @Test func whatTheStoreDoesNotDoIsSaidAndLeavesNothing() async throws {
         try await with(.scripted) { place in
             let scripted = try #require(place.scripted)
