@@ -209,6 +209,47 @@ import Testing
         #expect(try await Self.ids(database) == [1, 3])
     }
 
+    private static let deferring = Migration(
+        name: "002-u",
+        sql: "CREATE TABLE u (id BIGINT PRIMARY KEY REFERENCES t (id) DEFERRABLE INITIALLY DEFERRED);")
+
+    /// Somebody finds what another one has written, and throws; but it never came to be, since the commit failed. Who
+    /// threw before anything was written has found what is there.
+    @Test func whatACommitThatFailedHadShownIsNoReason() async throws {
+        let database = try SQLiteDatabase(
+            path: folder.file("db.sqlite"), migrations: StorageTests.table + [Self.deferring])
+        struct Found: Error {}
+        struct Early: Error {}
+        let outcomes = Outcomes()
+        let first = try await Self.holding(1, database, { _ in throw Early() }) { group in
+            for account in Int64(2)...4 {
+                group.addTask {
+                    do {
+                        try await Self.write(account, database) { connection in
+                            switch account {
+                            case 2: try connection.execute("INSERT INTO t (id) VALUES (2)")
+                            case 3: if try connection.exists("SELECT 1 FROM t WHERE id = 2") { throw Found() }
+                            // What it names is not there: that shows at the commit.
+                            default: try connection.execute("INSERT INTO u (id) VALUES (7)")
+                            }
+                        }
+                    } catch { outcomes.all.withLock { $0[account] = error as? StorageError } }
+                }
+                try await Self.wait(for: Int(account) - 1, database)
+            }
+        }
+        #expect(first is Early)
+        let all = outcomes.all.withLock { $0 }
+        #expect(all.count == 3)
+        for (account, error) in all {
+            guard case .commitFailed = error else {
+                Issue.record("\(account): \(String(describing: error))")
+                continue
+            }
+        }
+        #expect(try await Self.ids(database) == [])
+    }
+
     /// Start, migrations and what the server does beside requests.
     @Test func whatTheServerDoesByItselfIsNotCutShort() async throws {
         clock.step(1_000_000_000)

@@ -63,9 +63,9 @@ final class GroupRun<Engine: WriterEngine>: Sendable {
                 // Each time there are fewer, since those that were stopped are not among them, or less time.
                 while !lost.isEmpty {
                     var again = lost[...]
-                    let done = try transaction(in: connection, at: homes, &anew) { again.popFirst() }
+                    let some = try transaction(in: connection, at: homes, &anew) { again.popFirst() }
                     // Where one was stopped this time, those after it have not had their turn.
-                    lost = done + again
+                    lost = some + again
                 }
             }
             return nil
@@ -88,12 +88,15 @@ final class GroupRun<Engine: WriterEngine>: Sendable {
     }
 
     /// Runs writes in one transaction, each in a savepoint.
-    /// - Returns: those that are to be run again: what was done and is lost, since SQLite took the transaction back
+    /// - Returns: those that are to be run again: what hung on the transaction and is lost, since SQLite took that back
     ///   when it stopped the one after them, which knows why; or all of them, where the transaction may be begun anew.
     private func transaction(
         in connection: Engine.Connection, at homes: Homes, _ anew: inout Anew, _ next: () -> (any WriteJob)?
     ) throws -> [any WriteJob] {
-        var done: [any WriteJob] = []
+        // Whose outcome hangs on the commit: what was done, and what found a reason to fail after that. The reason may
+        // be another one's change, which nobody else will ever have seen where the commit fails.
+        var hanging: [any WriteJob] = []
+        var done = 0
         do { try connection.begin(at: homes) } catch {
             // The database is away: nothing is there to be taken back, and it was looked for just now.
             budget.metrics.count(.commits, connection.dialect.engine, "failed")
@@ -101,23 +104,28 @@ final class GroupRun<Engine: WriterEngine>: Sendable {
         }
         do {
             while let job = next() {
-                done.append(job)
+                hanging.append(job)
                 try connection.beginWrite(limit: job.turn == nil ? nil : budget.limit)
                 let announced = announcements.count
                 if let error = run(job, in: connection) {
-                    done.removeLast()
                     // SQLite ends the whole transaction on some disk errors, and when it is stopped while it writes.
                     // Then the writes before this one are gone as well, and must not be acknowledged.
                     guard connection.isInTransaction else {
                         guard error as? StorageError == .overBudget else {
-                            if connection.mayBeginAnew { done.append(job) }
-                            throw error
+                            if !connection.mayBeginAnew { hanging.removeLast() }
+                            throw connection.failure ?? error
                         }
+                        hanging.removeLast()
                         announcements.rollBack(to: 0)
-                        return done
+                        for job in hanging { job.forget() }
+                        return hanging
                     }
+                    // How long it took is its own.
+                    if done == 0 || error as? StorageError == .overBudget { hanging.removeLast() }
                     try connection.takeBackWrite()
                     announcements.rollBack(to: announced)
+                } else {
+                    done += 1
                 }
                 try connection.endWrite()
             }
@@ -126,22 +134,23 @@ final class GroupRun<Engine: WriterEngine>: Sendable {
             let commit = budget.clock() - began
             commitTime.store(commit, ordering: .relaxed)
             // Where all were taken back nothing was committed.
-            if !done.isEmpty {
+            if done > 0 {
                 budget.metrics.time(.commitSeconds, microseconds: commit)
-                budget.metrics.record(.groupWrites, value: Double(done.count))
+                budget.metrics.record(.groupWrites, value: Double(done))
                 budget.metrics.count(.commits, connection.dialect.engine, "done")
             }
             return []
         } catch {
             connection.rollBack()
             announcements.rollBack(to: 0)
+            for job in hanging { job.forget() }
             guard connection.mayBeginAnew, let pause = anew.next() else {
                 budget.metrics.count(.commits, connection.dialect.engine, "failed")
                 throw error
             }
             budget.metrics.count(.triesAgain, connection.dialect.engine)
             Thread.sleep(forTimeInterval: pause)
-            return done
+            return hanging
         }
     }
 

@@ -9,6 +9,8 @@ protocol WriteJob: Sendable {
     func run(in connection: any SQLConnection) -> (any Error)?
     /// Puts an error in the place of what came of it.
     func fail(_ error: any Error)
+    /// Whatever came of it is lost with the transaction that it was in.
+    func forget()
     /// Answers the caller: with its own error, else with the commit's, else with its value.
     func answer(commitError: (any Error)?)
 }
@@ -38,6 +40,7 @@ final class PendingWrite<T: Sendable>: WriteJob {
     }
 
     func fail(_ error: any Error) { result.withLock { $0 = .failure(error) } }
+    func forget() { result.withLock { $0 = nil } }
 
     func answer(commitError: (any Error)?) {
         switch result.withLock({ $0 }) {

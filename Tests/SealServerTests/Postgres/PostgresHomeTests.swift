@@ -366,6 +366,46 @@ private final class Number: Sendable {
         try await database.close()
     }
 
+    /// Where a transaction is begun anew, whoever threw is asked again: what they saw may not be there any more.
+    @Test func whoThrewIsBegunAnewToo() async throws {
+        let database = try open()
+        struct Found: Error {}
+        let hold = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let runs = (1...3).map { _ in RunCounter() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await database.write(at: Self.here) { _ in
+                    entry.yield()
+                    hold.wait()
+                }
+            }
+            for await _ in entered { break }
+            for account in Int64(1)...3 {
+                group.addTask {
+                    try await Self.write(account, database) { connection in
+                        let counter = runs[Int(account) - 1]
+                        counter.increment()
+                        switch account {
+                        case 1:
+                            if counter.count == 1 { try connection.execute("INSERT INTO t (id) VALUES (1)") }
+                        case 2: if try connection.exists("SELECT 1 FROM t WHERE id = 1") { throw Found() }
+                        default:
+                            guard counter.count == 1 else { return }
+                            try connection.execute(
+                                "DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$")
+                        }
+                    }
+                }
+                try await Self.wait(for: Int(account), database)
+            }
+            hold.signal()
+            try await group.waitForAll()
+        }
+        #expect(runs.map(\.count) == [2, 2, 2])
+        try await database.close()
+    }
+
     /// What a body reads at its home holds until its commit: nobody's change is lost, however many write.
     @Test func whatIsReadAtAHomeHolds() async throws {
         let database = try open()
