@@ -1,4 +1,8 @@
 /// What waits to be written, home by home, and who writes what: the judgement of `HomeWriter`, under its lock.
+///
+/// What is looked at and cannot be taken yet, since a writer has one of the bills that it needs, keeps its place, and
+/// nothing that comes after it takes another one of them meanwhile: else whoever needs several might never find them
+/// all free at the same time.
 struct HomeQueue {
     /// PostgreSQL becomes slow with more savepoints in a transaction.
     private static let largestGroup = 64
@@ -11,6 +15,7 @@ struct HomeQueue {
         let beside: Set<Home>
 
         var payer: Payer { job.turn?.payer }
+        var bills: Set<Home> { beside.filter { !$0.isShared } }
     }
 
     /// What is written at one home, in one transaction.
@@ -19,7 +24,7 @@ struct HomeQueue {
         let jobs: [Waiting]
 
         var bills: Set<Home> {
-            jobs.reduce(into: []) { bills, job in bills.formUnion(job.beside.filter { !$0.isShared }) }
+            jobs.reduce(into: []) { bills, job in bills.formUnion(job.bills) }
         }
     }
 
@@ -103,45 +108,84 @@ struct HomeQueue {
     /// What is to be written at the home whose turn it is, by a writer; nil where nothing waits, or what waits
     /// would wait on, with a connection, for a bill that another writer has.
     private mutating func take(atMost most: Int, by index: Int? = nil) -> Batch? {
-        let held = index == nil ? [] : bills
-        while let payer = ready.payer(where: { isStale($1, of: $0) || isFree($1, of: $0, held) }),
-            let home = ready.next(of: payer)
+        guard var turn = nextTurn(without: index == nil ? [] : bills) else { return nil }
+        let home = turn.home
+        lanes[home]?.isTaken = true
+        due -= 1
+        var jobs: [Waiting] = []
+        while jobs.count < most, let payer = nextPayer(at: home, &turn.passing),
+            let job = lanes[home]?.waiting.next(of: payer)
         {
-            lanes[home]?.listed.remove(payer)
-            guard !isStale(home, of: payer) else {
-                forget(home)
-                continue
-            }
-            lanes[home]?.isTaken = true
-            due -= 1
-            var jobs: [Waiting] = []
-            while jobs.count < most, let next = nextJob(at: home, held) { jobs.append(next) }
-            for job in jobs { subtract(job.payer) }
-            let batch = Batch(home: home, jobs: jobs)
-            if let index { billsAtWork[index] = batch.bills }
-            return batch
+            jobs.append(job)
         }
-        return nil
+        for job in jobs {
+            subtract(job.payer)
+            // What a payer had there went in another's turn.
+            if lanes[home]?.waiting.count(of: job.payer) == 0 { unlist(home, of: job.payer) }
+        }
+        // Whoever comes after another one there who is waited for has their turn still.
+        if !turn.passing.payers.contains(turn.payer) {
+            unlist(home, of: turn.payer)
+            ready.putLast(turn.payer)
+        }
+        let batch = Batch(home: home, jobs: jobs)
+        if let index { billsAtWork[index] = batch.bills }
+        return batch
     }
 
     /// Those that writers have.
     private var bills: Set<Home> { billsAtWork.values.reduce(into: Set<Home>()) { $0.formUnion($1) } }
 
-    /// What a payer had at a home went in another's turn, or goes with what is written there now.
-    private func isStale(_ home: Home, of payer: Payer) -> Bool {
-        guard let lane = lanes[home], !lane.isTaken else { return true }
-        return lane.waiting.count(of: payer) == 0
+    private struct Turn {
+        let payer: Payer
+        let home: Home
+        var passing: Passing
     }
 
-    private func isFree(_ home: Home, of payer: Payer, _ held: Set<Home>) -> Bool {
-        lanes[home]?.waiting.first(of: payer)?.beside.isDisjoint(with: held) ?? false
+    /// Those who are passed over at a home, and what nobody may take who comes after them.
+    private struct Passing {
+        var held: Set<Home>
+        var payers: Set<Payer> = []
     }
 
-    private mutating func nextJob(at home: Home, _ held: Set<Home>) -> Waiting? {
-        guard let payer = lanes[home]?.waiting.payer(where: { $1.beside.isDisjoint(with: held) }) else {
-            return nil
+    /// Whose turn it is, and where: at the first home of theirs at which they can write.
+    ///
+    /// Of what a payer has waiting, the first that was passed over is waited for by all after it, its other homes
+    /// included, also while somebody else writes at its home; a second one by nobody: whoever has much waiting delays
+    /// others by one piece of it.
+    /// - Parameter bills: that writers have.
+    private func nextTurn(without bills: Set<Home>) -> Turn? {
+        var held = bills
+        // Nothing becomes free on the way.
+        var blocked: Set<Home> = []
+        for payer in ready.payers {
+            var hasPassed = false
+            for case let home? in ready.elements(of: payer) {
+                guard let lane = lanes[home], let job = lane.waiting.first(of: payer) else { continue }
+                if !lane.isTaken, !blocked.contains(home), job.beside.isDisjoint(with: held) {
+                    var passing = Passing(held: held)
+                    if nextPayer(at: home, &passing) != nil {
+                        return Turn(payer: payer, home: home, passing: Passing(held: held))
+                    }
+                    blocked.insert(home)
+                }
+                if !hasPassed { held.formUnion(job.bills) }
+                hasPassed = true
+            }
         }
-        return lanes[home]?.waiting.next(of: payer)
+        return nil
+    }
+
+    /// Whose job is the next one at a home.
+    private func nextPayer(at home: Home, _ passing: inout Passing) -> Payer? {
+        guard let waiting = lanes[home]?.waiting else { return nil }
+        for payer in waiting.payers where !passing.payers.contains(payer) {
+            guard let job = waiting.first(of: payer) else { continue }
+            if job.beside.isDisjoint(with: passing.held) { return payer }
+            passing.payers.insert(payer)
+            passing.held.formUnion(job.bills)
+        }
+        return nil
     }
 
     /// - Parameter begun: how many of the batch are done; the others wait again.
@@ -173,6 +217,11 @@ struct HomeQueue {
     private mutating func list(_ home: Home, of payer: Payer) {
         guard lanes[home]?.listed.insert(payer).inserted == true else { return }
         ready.append(home, of: payer)
+    }
+
+    private mutating func unlist(_ home: Home, of payer: Payer) {
+        guard lanes[home]?.listed.remove(payer) != nil else { return }
+        ready.removeFirst(of: payer) { $0 == home }
     }
 
     /// Where nothing waits any more.
@@ -209,16 +258,14 @@ struct HomeQueue {
 
     /// Who is to do what waits, if somebody has to be called for it.
     private mutating func call(now: Int64) -> Call? {
-        let held = bills
-        guard due > coming, ready.payer(where: { !isStale($1, of: $0) && isFree($1, of: $0, held) }) != nil else {
-            return nil
-        }
+        let mayOpen = !isOpening && (busy == 0 || now >= opensFrom) && !unopened.isEmpty
+        guard due > coming, !idle.isEmpty || mayOpen, nextTurn(without: bills) != nil else { return nil }
         if let index = idle.popLast() {
             busy += 1
             coming += 1
             return .drain(index)
         }
-        guard !isOpening, busy == 0 || now >= opensFrom, let index = unopened.popLast() else { return nil }
+        guard let index = unopened.popLast() else { return nil }
         isOpening = true
         coming += 1
         return .open(index)

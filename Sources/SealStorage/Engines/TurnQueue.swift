@@ -8,7 +8,15 @@ struct TurnQueue<Payer: Hashable, Element> {
         var count: Int { elements.count - first }
         var next: Element? { first < elements.count ? elements[first] : nil }
 
+        /// In their order; none of them is nil.
+        var all: ArraySlice<Element?> { elements[first...] }
+
         mutating func putBack(_ element: Element) { elements.insert(element, at: first) }
+
+        mutating func removeFirst(where isMeant: (Element) -> Bool) {
+            let place = elements[first...].firstIndex { element in element.map(isMeant) ?? false }
+            if let place { elements.remove(at: place) }
+        }
 
         mutating func take() -> Element? {
             guard first < elements.count else { return nil }
@@ -60,9 +68,22 @@ struct TurnQueue<Payer: Hashable, Element> {
     /// What a payer's next piece is.
     func first(of payer: Payer) -> Element? { lines[payer]?.next }
 
-    /// Whose turn it is among those whose next piece is good.
-    func payer(where isGood: (Payer, Element) -> Bool) -> Payer? {
-        order.first { payer in first(of: payer).map { isGood(payer, $0) } ?? false }
+    /// What waits of a payer, in its order; none of it is nil.
+    func elements(of payer: Payer) -> ArraySlice<Element?> { lines[payer]?.all ?? [] }
+
+    /// What a payer has no more use for.
+    mutating func removeFirst(of payer: Payer, where isMeant: (Element) -> Bool) {
+        guard var line = lines.removeValue(forKey: payer) else { return }
+        count -= line.count
+        line.removeFirst(where: isMeant)
+        count += line.count
+        if line.count > 0 { lines[payer] = line } else { order.removeAll { $0 == payer } }
+    }
+
+    /// A payer's turn comes after all others'.
+    mutating func putLast(_ payer: Payer) {
+        guard let place = order.firstIndex(of: payer) else { return }
+        order.append(order.remove(at: place))
     }
 
     /// Takes from a payer whose turn it is made, and puts them behind all others.
