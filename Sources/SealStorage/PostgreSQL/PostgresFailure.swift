@@ -26,9 +26,11 @@ struct PostgresFailure {
     }
 
     /// The server ended the connection, or will not have it: another one may do. What has no state did not come from
-    /// the server: libpq may have seen the connection's end only while it sent, and take it for a good one still.
+    /// the server: libpq may have seen the connection's end only while it sent, and take it for a good one still. The
+    /// last two are of a transaction that stood still, or went on, for longer than the server lets one.
     var isAboutConnection: Bool {
-        isGone || state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") || state == "53300"
+        isGone || state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P")
+            || ["53300", "25P03", "25P04"].contains(state)
     }
 
     /// The transaction, or the server, only reads.

@@ -15,10 +15,14 @@ struct PostgresServer {
     private static let presence: Int32 = 1_396_788_558
 
     /// What every connection begins with: settings of the operator's that must not hold for this one.
-    private static let settings = """
+    ///
+    /// - Parameter version: of the server: 17 was the first to end transactions for their length.
+    static func settings(of version: Int) -> String {
+        """
         SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
         SET default_transaction_read_only = off; SET jit = off; SET search_path = public;
-        """
+        """ + (version >= 170_000 ? "SET transaction_timeout = 0;" : "")
+    }
 
     /// That a connection which is gone is noticed there too, and what it holds given back. Without effect for sockets.
     ///
@@ -38,11 +42,14 @@ struct PostgresServer {
     /// Seconds.
     static let mostIdle = 15
 
-    static func prepareReader(_ session: PostgresSession) throws { try session.runScript(settings) }
+    static func prepareReader(_ session: PostgresSession) throws {
+        try session.runScript(settings(of: session.serverVersion))
+    }
 
     /// Nothing that it writes has to outlive a crash.
     static func prepareNotices(_ session: PostgresSession) throws {
-        try session.runScript(settings + vigilance + "SET synchronous_commit = off; LISTEN sealkit;")
+        try session.runScript(
+            settings(of: session.serverVersion) + vigilance + "SET synchronous_commit = off; LISTEN sealkit;")
     }
 
     /// - Throws: `unsuitable`.
@@ -52,7 +59,8 @@ struct PostgresServer {
             throw StorageError.unsuitable(
                 message: "\(session.name) is of PostgreSQL \(version); it takes 15 or later.")
         }
-        try session.runScript(Self.settings + Self.vigilance + (isAlone ? "" : Self.wakefulness))
+        let settings = Self.settings(of: session.serverVersion)
+        try session.runScript(settings + Self.vigilance + (isAlone ? "" : Self.wakefulness))
         try Self.requireForm(session)
         try Self.requireDurability(session)
         guard try Self.first("SELECT pg_is_in_recovery() AS standby", session, { try $0.bool("standby") }) == false

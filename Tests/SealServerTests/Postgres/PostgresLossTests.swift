@@ -106,6 +106,42 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
+    /// Whoever stands still for longer than the server lets a transaction, as when its machine was halted, has lost it,
+    /// and begins it anew.
+    @Test func whoStoodStillBeginsAnew() async throws {
+        let folder = TemporaryFolder()
+        let address = try server.address(of: try server.database(of: folder.path, hasTables: false))
+        let database = try PostgresDatabase(address, migrations: Self.tables)
+        for id in Int64(1)...2 {
+            let runs = RunCounter()
+            try await database.write(at: .everything) { connection in
+                runs.increment()
+                try connection.execute("INSERT INTO pair (id) VALUES ($1)", [.integer(id)])
+                if runs.count == 1 {
+                    try connection.execute("SET LOCAL idle_in_transaction_session_timeout = 50")
+                    Thread.sleep(forTimeInterval: 1)
+                }
+                // By a statement of each kind.
+                if id == 1 {
+                    try connection.execute("INSERT INTO part (pair, side) VALUES ($1, 1)", [.integer(id)])
+                } else {
+                    try connection.executeEach(
+                        "INSERT INTO part (pair, side) VALUES ($1, $2)", [1, 2].map { [.integer(id), .integer($0)] })
+                }
+            }
+            #expect(runs.count == 2)
+        }
+        #expect(try await Self.found(database) == [1: 1, 2: 2])
+        try await database.close()
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func noTransactionIsEndedForItsLength() {
+        #expect(PostgresServer.settings(of: 170_002).hasSuffix("SET transaction_timeout = 0;"))
+        // Those before 17 do not know it.
+        #expect(!PostgresServer.settings(of: 160_009).contains("transaction_timeout"))
+    }
+
     /// As clients meet it: a batch is there as a whole or not at all, and the same operation again brings it once.
     @Test(arguments: CuttingProxy.Direction.allCases)
     func everyPlaceOfASave(direction: CuttingProxy.Direction) async throws {
