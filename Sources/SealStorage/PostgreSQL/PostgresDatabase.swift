@@ -138,10 +138,7 @@ final class PostgresWriter: PooledEngine, @unchecked Sendable {
         session = PostgresSession(.writer, address, of: era) { session in
             try prepare(session)
             metrics.count(.connects, "writer")
-            guard let number = era.begin(at: try PostgresServer.start(session), since: session.seen) else {
-                throw StorageError.unavailable(message: "another server is the primary by now")
-            }
-            session.enter(number)
+            try PostgresServer.enter(era, session)
         }
         self.closeOthers = closeOthers
     }
@@ -204,27 +201,6 @@ final class PostgresOpening: Sendable {
     }
 }
 
-/// Which server the writers are connected to. Where a new connection is to another one, the one before has failed: who
-/// still reads there would see less than was acknowledged, and what is written there is lost.
-final class PostgresEra: Sendable {
-    private let state = Mutex((number: 0, start: ""))
-
-    var current: Int { state.withLock { $0.number } }
-
-    /// - Parameters:
-    ///   - start: tells the server, since it was started, from every other one.
-    ///   - former: the era in which the connection to it was begun.
-    /// - Returns: its era; nil where somebody has been connected to another server meanwhile.
-    func begin(at start: String, since former: Int) -> Int? {
-        state.withLock { state -> Int? in
-            if state.start == start { return state.number }
-            guard state.number == former else { return nil }
-            state = (former + 1, start)
-            return state.number
-        }
-    }
-}
-
 /// A session that reads, used by the thread of its reader.
 private final class PostgresReader: ReaderConnection, @unchecked Sendable {
     private let session: PostgresSession
@@ -237,6 +213,7 @@ private final class PostgresReader: ReaderConnection, @unchecked Sendable {
         session = PostgresSession(.reader, address, of: era) { session in
             try PostgresServer.prepareReader(session)
             try opening.look(at: PostgresConnection(session))
+            try PostgresServer.enter(era, session)
             metrics.count(.connects, "reader")
         }
         try session.connectAgain()

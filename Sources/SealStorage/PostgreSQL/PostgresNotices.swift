@@ -39,7 +39,7 @@ final class PostgresNotices: Sendable {
     private let state = Mutex(State())
     private let listener = AnnouncementListener()
 
-    /// - Parameter era: of the process's writers: where those are connected to another server, so is this.
+    /// - Parameter era: of the process's other connections: where those are to another server, so is this.
     init(
         _ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics
     ) throws {
@@ -49,6 +49,7 @@ final class PostgresNotices: Sendable {
         make = {
             PostgresSession(.reader, address, of: era) { session in
                 try PostgresServer.prepareNotices(session)
+                try PostgresServer.enter(era, session)
                 try PostgresServer.show(peers.own, by: session)
                 metrics.count(.connects, "notices")
             }
@@ -148,7 +149,7 @@ final class PostgresNotices: Sendable {
         var looksAt = clock() + Self.look
         while true {
             for waiting in takeJoining() { waiting.resume() }
-            // The writers may be connected to another server by now.
+            // The others may be connected to another server by now.
             guard session.isConnected else { throw StorageError.unavailable(message: "no connection") }
             let now = clock()
             let (words, next, isStopped) = takeDue(now)

@@ -42,14 +42,18 @@ struct PostgresServer {
     /// Seconds.
     static let mostIdle = 15
 
+    /// - Throws: `unsuitable`.
     static func prepareReader(_ session: PostgresSession) throws {
         try session.runScript(settings(of: session.serverVersion))
+        try requirePrimary(session)
     }
 
     /// Nothing that it writes has to outlive a crash.
+    /// - Throws: `unsuitable`.
     static func prepareNotices(_ session: PostgresSession) throws {
-        try session.runScript(
-            settings(of: session.serverVersion) + vigilance + "SET synchronous_commit = off; LISTEN sealkit;")
+        try session.runScript(settings(of: session.serverVersion) + vigilance + "SET synchronous_commit = off;")
+        try requirePrimary(session)
+        try session.runScript("LISTEN sealkit")
     }
 
     /// - Throws: `unsuitable`.
@@ -63,11 +67,16 @@ struct PostgresServer {
         try session.runScript(settings + Self.vigilance + (isAlone ? "" : Self.wakefulness))
         try Self.requireForm(session)
         try Self.requireDurability(session)
-        guard try Self.first("SELECT pg_is_in_recovery() AS standby", session, { try $0.bool("standby") }) == false
-        else {
+        try Self.requirePrimary(session)
+        try takeLock(session)
+    }
+
+    /// Whatever the URL says of it: a standby does not show what was just acknowledged.
+    private static func requirePrimary(_ session: PostgresSession) throws {
+        let isStandby = try first("SELECT pg_is_in_recovery() AS standby", session) { try $0.bool("standby") }
+        guard isStandby == false else {
             throw StorageError.unsuitable(message: "\(session.name) is a standby. Name the primary, or all hosts.")
         }
-        try takeLock(session)
     }
 
     /// That further connections are left when this one is there, of those that the server, the database and the role
@@ -99,8 +108,15 @@ struct PostgresServer {
             left(pg_walfile_name(pg_current_wal_lsn()), 8), CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT))
         """
 
-    static func start(_ session: PostgresSession) throws -> String {
-        try first("SELECT \(started) AS started", session) { try $0.text("started") } ?? ""
+    /// Makes the session one of the era that its server has, which begins with it where it is another server than the
+    /// one that was connected to last.
+    /// - Throws: `unavailable` where that one, or another one meanwhile, is the primary.
+    static func enter(_ era: PostgresEra, _ session: PostgresSession) throws {
+        let text = try first("SELECT \(started) AS started", session) { try $0.text("started") }
+        guard let number = era.begin(at: PostgresStart(text ?? ""), since: session.seen) else {
+            throw StorageError.unavailable(message: "another server is the primary by now")
+        }
+        session.enter(number)
     }
 
     private func takeLock(_ session: PostgresSession) throws {

@@ -171,6 +171,14 @@ import Testing
             }
             #expect(message.hasPrefix("\(alone.name) is a standby"), "\(message)")
         }
+        // Nor is anything read or heard there, whatever the URL takes.
+        let any = try PostgresAddress(
+            "postgres://postgres@/notes?host=\(standby)&target_session_attrs=any", password: nil)
+        for prepare in [PostgresServer.prepareReader, PostgresServer.prepareNotices] {
+            let session = PostgresSession(.reader, any, prepare: prepare)
+            let error = #expect(throws: StorageError.self) { try session.connectAgain() }
+            #expect(error == .unsuitable(message: "\(any.name) is a standby. Name the primary, or all hosts."))
+        }
         let both = DatabaseConfiguration(url: "postgres://postgres@/notes?host=\(standby),\(primary)")
         let log = LogCapture()
         try await RunningServer.with(logger: log.logger, runsTwice: false, database: both) { server in
@@ -194,7 +202,49 @@ import Testing
             // The standby has a history of its own from there on.
             #expect(try await server.rows(in: ["server_run"]) == ["server_run": 2])
         }
+        try await Self.expectNoWayBack(from: standby, to: postgres)
         await postgres.stop()
+    }
+
+    /// The former primary comes back, and takes what is written to it: nobody reads there who was at the one in its
+    /// place.
+    private static func expectNoWayBack(from promoted: String, to former: PostgresProcess) async throws {
+        try await former.restart(.fast)
+        let era = PostgresEra()
+        func connect(_ host: String, _ prepare: @escaping (PostgresSession) throws -> Void) throws {
+            let address = try PostgresAddress("postgres://postgres@/notes?host=\(host)", password: nil)
+            let session = PostgresSession(.reader, address, of: era) { session in
+                try prepare(session)
+                try PostgresServer.enter(era, session)
+            }
+            defer { session.close() }
+            try session.connectAgain()
+        }
+        try connect(former.socket, PostgresServer.prepareReader)
+        try connect(promoted, PostgresServer.prepareReader)
+        for prepare in [PostgresServer.prepareReader, PostgresServer.prepareNotices] {
+            let error = #expect(throws: StorageError.self) { try connect(former.socket, prepare) }
+            guard case .unavailable = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            try connect(promoted, prepare)
+        }
+    }
+
+    @Test func aHistoryThatWasLeftIsNotGoneBackTo() {
+        let era = PostgresEra()
+        #expect(era.begin(at: PostgresStart("7/00000001/100.5"), since: 0) == 1)
+        #expect(era.begin(at: PostgresStart("7/00000001/100.5"), since: 0) == 1)
+        // It was started again, promoted, and started again.
+        #expect(era.begin(at: PostgresStart("7/00000001/90"), since: 1) == 2)
+        #expect(era.begin(at: PostgresStart("7/0000000A/110"), since: 1) == nil)
+        #expect(era.begin(at: PostgresStart("7/0000000A/110"), since: 2) == 3)
+        #expect(era.begin(at: PostgresStart("7/00000009/120"), since: 3) == nil)
+        #expect(era.begin(at: PostgresStart("7/0000000A/120"), since: 3) == 4)
+        // Another system, with a history of its own.
+        #expect(era.begin(at: PostgresStart("8/00000001/120"), since: 4) == 5)
+        #expect(era.current == 5)
     }
 
     /// First where rows are, then where PostgreSQL keeps its log: that ends it, and it has to be started again.
