@@ -38,8 +38,17 @@ package struct RepeatableOperation: Sendable {
             Array((path?.database.rawValue ?? "").utf8), content)
     }
 
-    /// The stored answer's bytes, where this account has done this already.
+    /// The stored answer's bytes, where this account has done this already. In a transaction that writes: whoever is
+    /// answered with them is answered once they are there for good.
     package func answer(of account: Int64, in connection: any SQLConnection) throws -> Data? {
+        let found = try seenAnswer(of: account, in: connection)
+        if found != nil { try connection.ensureKept() }
+        return found
+    }
+
+    /// The same from a snapshot. With PostgreSQL nobody is told of it before a transaction at home here has found it
+    /// too (`answer`): it may be of a commit that still waits for the standby, or was kept from that.
+    package func seenAnswer(of account: Int64, in connection: any SQLConnection) throws -> Data? {
         let found = try connection.first(
             "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2",
             [.data(id), .integer(account)]
@@ -52,6 +61,9 @@ package struct RepeatableOperation: Sendable {
         }
         return found.response
     }
+
+    /// Where nothing but a kept answer is looked for.
+    package var home: Home { .entry(Array("operation ".utf8) + id) }
 
     /// What an answer of so many bytes is billed with.
     static func billed(_ bytes: Int) -> Int64 { Billing.rowOverhead + Int64(bytes) }

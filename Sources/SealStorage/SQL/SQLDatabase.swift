@@ -182,6 +182,16 @@ extension SQLConnection {
         try execute("\(select) FOR UPDATE", values)
     }
 
+    /// Makes the commit of this transaction wait for what the commits of those wait for that write: for the disk, and
+    /// the standby, and so for all that this one has seen. Else it would wait for nobody where it writes nothing, and who
+    /// acknowledges what it has found, because it was done before, might acknowledge what a failover loses.
+    package func ensureKept() throws {
+        // SQLite shows nothing that is not on the disk, and has no standby.
+        guard dialect == .postgres else { return }
+        // A message to nobody. A number of its own does not do: the transaction has to have written to the log.
+        _ = try exists("SELECT pg_logical_emit_message(true, 'sealkit', '')")
+    }
+
     /// Whether the query has any row.
     package func exists(_ sql: String, _ values: [SQLValue] = []) throws -> Bool {
         try first(sql, values) { _ in true } ?? false

@@ -247,6 +247,83 @@ import Testing
         #expect(era.current == 5)
     }
 
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+        var isSet: Bool { value.withLock { $0 } }
+        func set() { value.withLock { $0 = true } }
+    }
+
+    /// The standby is away. What was committed without it, since the connection that waited was ended, is there for
+    /// whoever reads; who repeats it waits like who wrote it.
+    @Test func whatIsRepeatedIsAnsweredOnceTheStandbyHasIt() async throws {
+        let postgres = try await PostgresProcess()
+        let configuration = try Self.database(postgres)
+        let admin = TestPostgres(postgres.url, dataFolder: nil)
+        try await RunningServer.with(runsTwice: false, database: configuration) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let (draft, operation) = (try anna.opening("more"), randomBytes(16))
+            _ = try await anna.modifyZones(saving: [("more", draft)], operation: operation)
+            try await waitUntil("its jobs have looked") { server.services.jobs.areIdle }
+            @Sendable func waiting() async throws -> [Int64] {
+                try await server.services.database.read { connection in
+                    try connection.rows("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'") {
+                        try $0.int64("pid")
+                    }
+                }
+            }
+            /// - Returns: what comes of it, and whether that was before it waited for the standby.
+            func begin(
+                _ body: @escaping @Sendable () async throws -> Void
+            ) async throws -> (Task<ErrorCode?, any Error>, isDone: Bool) {
+                let flag = Flag()
+                let task = Task {
+                    defer { flag.set() }
+                    return try await refusal { try await body() }
+                }
+                try await waitUntil("it is done, or waits") {
+                    if flag.isSet { return true }
+                    return try await !waiting().isEmpty
+                }
+                return (task, flag.isSet)
+            }
+            func endWaiting() async throws {
+                try await waitUntil("nobody waits") {
+                    let processes = try await waiting()
+                    for process in processes { try admin.end(process) }
+                    return processes.isEmpty
+                }
+            }
+            try admin.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            try admin.run("SELECT pg_reload_conf()")
+            // Until the server has heard of it.
+            var (request, _) = try anna.request([Write("first")], in: zone)
+            var save = try await begin { [request] in _ = try await anna.send(request, to: zone) }
+            for number in 0..<1_000 where save.isDone {
+                (request, _) = try anna.request([Write("\(number)")], in: zone)
+                save = try await begin { [request] in _ = try await anna.send(request, to: zone) }
+            }
+            try await endWaiting()
+            #expect(try await save.0.value == .serviceUnavailable)
+            let count = try await anna.changes(in: zone).records.count
+            let again = try await begin { [request] in _ = try await anna.send(request, to: zone) }
+            #expect(!again.isDone)
+            try await endWaiting()
+            _ = try await again.0.value
+            // What is looked for by the transaction that would do it.
+            let zoneAgain = try await begin {
+                _ = try await anna.modifyZones(saving: [("more", draft)], operation: operation)
+            }
+            #expect(!zoneAgain.isDone)
+            try admin.run("ALTER SYSTEM RESET synchronous_standby_names")
+            try admin.run("SELECT pg_reload_conf()")
+            #expect(try await zoneAgain.0.value == nil)
+            #expect(try await anna.send(request, to: zone).map(\.code) == [nil])
+            #expect(try await anna.changes(in: zone).records.count == count)
+        }
+        await postgres.stop()
+    }
+
     /// First where rows are, then where PostgreSQL keeps its log: that ends it, and it has to be started again.
     @Test(.enabled("a disk of its own has to be made by root") { geteuid() == 0 })
     func aFullDiskIsToldLeavesNothingHalfWrittenAndPasses() async throws {

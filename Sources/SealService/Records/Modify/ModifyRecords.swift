@@ -54,7 +54,13 @@ package final class ModifyRecords: Sendable {
         let request = try SaveRequest(message, session, path)
         if let answer = try await saveAgain(request) { return answer }
         switch try await look(request) {
-        case .answered(let answer): return try await addingServerRecords(to: answer, request)
+        case .answered(let answer, let account, let isKept):
+            if !isKept {
+                try await transactions.write(at: request.operation.home) {
+                    _ = try request.operation.answer(of: account, in: $0)
+                }
+            }
+            return try await addingServerRecords(to: answer, request)
         case .fresh(let basis):
             if let ground = basis.ground { grounds.keep(ground, request.groundKey) }
             // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
@@ -70,16 +76,17 @@ package final class ModifyRecords: Sendable {
     // MARK: Before the transaction
 
     private enum Snapshot: Sendable {
-        /// The answer of the time before.
-        case answered([UInt8])
+        /// The answer of the time before, and whether that is there for good: on PostgreSQL a snapshot does not tell.
+        case answered([UInt8], account: Int64, isKept: Bool)
         case fresh(SaveBasis)
     }
 
     private func look(_ request: SaveRequest) async throws -> Snapshot {
         try await transactions.read { [rosters, schemas, quotas, addresses] connection in
             let caller = try Caller(request.session, container: request.path.container, in: connection)
-            if let answer = try request.operation.answer(of: caller.accountID, in: connection) {
-                return .answered([UInt8](answer))
+            if let answer = try request.operation.seenAnswer(of: caller.accountID, in: connection) {
+                return .answered(
+                    [UInt8](answer), account: caller.accountID, isKept: connection.dialect != .postgres)
             }
             return .fresh(
                 try SaveBasis(
