@@ -195,6 +195,35 @@ import Testing
         }
     }
 
+    /// However many zones an account has had, closing it changes those alone that are open.
+    @Test(.withDatabaseFile) func zonesThatHaveEndedAreLeftAsTheyAre() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            _ = try await anna.makeZone()
+            let key = anna.client.loginKey.verificationKey
+            let changed = try await server.services.database.write(at: .everything) { connection in
+                try connection.execute(
+                    """
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                    INSERT INTO zone (owner, zone, container, environment, owner_name, name, position, incarnation, sequence,
+                        head, participants, closed)
+                    SELECT owner, zone + i, container, environment, owner_name, name || i, position, incarnation, sequence,
+                        head, participants, 1
+                    FROM zone CROSS JOIN n
+                    """)
+                func changes() throws -> Int64 {
+                    try connection.first("SELECT total_changes() AS n") { try $0.int64("n") } ?? 0
+                }
+                let before = try changes()
+                _ = try AccountDeletion.close(key, now: 1, in: connection)
+                return try changes() - before
+            }
+            #expect(changed < 100)
+            try await waitUntilErased(server)
+            #expect(try await count("zone", server) == 0)
+        }
+    }
+
     // MARK: Cut short
 
     @Test func anErasureThatWasCutShortGoesOnAtTheNextStart() async throws {

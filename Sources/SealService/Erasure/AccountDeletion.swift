@@ -89,8 +89,11 @@ package enum AccountDeletion {
         }
         connection.announce(.sessions(account: account))
         let closed: [SQLValue] = [.integer(-account)]
-        try connection.execute("UPDATE zone SET closed = 1, watched = 0 WHERE owner IN \(identities)", closed)
-        try connection.execute("UPDATE share SET closed = 1 WHERE owner IN \(identities)", closed)
+        // Rows of those that have ended stay for ever, so there may be very many; they are as they have to be.
+        try connection.execute(
+            "UPDATE zone SET closed = 1, watched = 0 WHERE owner IN \(identities) AND (closed = 0 OR watched <> 0)",
+            closed)
+        try connection.execute("UPDATE share SET closed = 1 WHERE owner IN \(identities) AND closed = 0", closed)
         for table in Tables.erased where table.findsZones {
             try connection.execute("DELETE FROM \(table.name) WHERE owner IN \(identities)", closed)
         }
