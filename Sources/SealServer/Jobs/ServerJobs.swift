@@ -27,8 +27,8 @@ enum ServerJobs {
                 try await ZoneRemains.run(turn)
                 try await garbage.collect(turn)
             },
-            Job(.erasure, .whenThereIs { try AccountErasure.isDue(in: $0) }, leavesWork: [.garbage]) { turn in
-                try await turn.steps(at: .everything) { try AccountErasure.step(in: $0) }
+            Job(.erasure, .whenThereIs { try AccountErasure.isDue(in: $0) }, leavesWork: [.garbage]) {
+                try await AccountErasure.run($0)
             },
             Job(.indexes, .whenThereIs { try IndexBuilds.areThere(in: $0) }, leavesWork: []) { turn in
                 try await IndexBuilder.run(schemas, turn)

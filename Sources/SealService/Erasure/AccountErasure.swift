@@ -46,27 +46,40 @@ package struct AccountErasure {
         try connection.exists("SELECT 1 FROM account_deletion LIMIT 1")
     }
 
-    /// Takes one step for the first account that waits.
-    /// - Returns: whether there is more to do.
-    package static func step(in connection: any SQLConnection) throws -> Bool {
-        let first = "SELECT account FROM account_deletion ORDER BY account LIMIT 1"
-        guard let account = try connection.first(first, [], { try $0.int64("account") }) else { return false }
-        try AccountErasure(account: account, connection: connection).step()
-        return true
+    /// Everything that waits. Kept answers are gone through at the job's own home, whoever got them, beside this one
+    /// account's bill: nobody adds to those of a closed account. The rest has everything to itself.
+    package static func run(_ turn: JobTurn) async throws {
+        while let account = try await turn.read({ try first(in: $0) }) {
+            while try await turn.step(
+                at: turn.home, beside: [.bill(account)],
+                { try AccountErasure(account: account, connection: $0).eraseSomeAnswers() })
+            {}
+            try await turn.steps(at: .everything) { try AccountErasure(account: account, connection: $0).step() }
+        }
     }
 
-    private func step() throws {
+    /// The account whose turn it is.
+    package static func first(in connection: any SQLConnection) throws -> Int64? {
+        try connection.first("SELECT account FROM account_deletion ORDER BY account LIMIT 1") {
+            try $0.int64("account")
+        }
+    }
+
+    /// Takes one step, of all but answers.
+    /// - Returns: whether there may be more to do for the account.
+    package func step() throws -> Bool {
         let identities = try connection.rows("SELECT id FROM identity WHERE account = $1", [.integer(-account)]) {
             try $0.int64("id")
         }
-        for identity in identities where try eraseSome(of: identity) { return }
-        for table in Self.accounts where try erase(table, of: account) { return }
+        for identity in identities where try eraseSome(of: identity) { return true }
+        for table in Self.accounts where try erase(table, of: account) { return true }
         // The sums last: they follow everything before.
-        guard try !eraseSomeAnswers(), try !eraseSomeUsage() else { return }
+        if try eraseSomeUsage() { return true }
         // Its number stays taken: what the process remembers by it is never another account's.
         try connection.execute(
             "UPDATE account SET name = $2, created = 0 WHERE id = $1", [.integer(account), .text("erased-\(account)")])
         try connection.execute("DELETE FROM account_deletion WHERE account = $1", [.integer(account)])
+        return false
     }
 
     /// - Returns: whether something was found.
@@ -133,22 +146,25 @@ package struct AccountErasure {
     }
 
     /// Kept answers lie in the order in which they were given, whoever got them: they are gone through once.
-    private func eraseSomeAnswers() throws -> Bool {
+    /// - Returns: whether there may be more of the account: what others add meanwhile is not gone after.
+    package func eraseSomeAnswers() throws -> Bool {
         let account: [SQLValue] = [.integer(account)]
         let swept =
             try connection.first("SELECT swept FROM account_deletion WHERE account = $1", account) {
                 try $0.int64("swept")
             }
             ?? 0
-        let last = try connection.first(
-            "SELECT MAX(number) AS last FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS next",
-            [.integer(swept), .integer(Int64(Self.answers))]
-        ) { try $0.optionalInt64("last") }
-        guard let last = last ?? nil else { return false }
+        let found = try connection.first(
+            """
+            SELECT MAX(number) AS last, COUNT(*) AS count
+            FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS next
+            """, [.integer(swept), .integer(Int64(Self.answers))]
+        ) { (last: try $0.optionalInt64("last"), count: try $0.int64("count")) }
+        guard let found, let last = found.last else { return false }
         try connection.execute(
             "DELETE FROM operation WHERE number > $2 AND number <= $3 AND account = $1",
             account + [.integer(swept), .integer(last)])
         try connection.execute("UPDATE account_deletion SET swept = $2 WHERE account = $1", account + [.integer(last)])
-        return true
+        return found.count == Int64(Self.answers)
     }
 }

@@ -161,3 +161,28 @@ import Testing
                 .contains("pg_advisory_xact_lock(\(PostgresHomes.number(of: .job("feeds")) ?? 0))"))
     }
 }
+
+/// The same where others write meanwhile.
+@Suite(.withPostgres, .timeLimit(.minutes(60))) struct PostgresErasureTests {
+    /// Everybody's kept answers are gone through for one account's.
+    @Test func answersAreErasedBesideOthersWrites() async throws {
+        try await RunningServer.onPostgres { server, address in
+            let anna = try await Person.ready(server)
+            _ = try await anna.save([Write("one")], in: try await anna.makeZone("notes"))
+            let answers = "SELECT COUNT(*) AS n FROM operation"
+            #expect(try await server.count(answers) == 2)
+            let other = try OpenWrite(address)
+            // As if the account had just been closed.
+            _ = try await server.services.database.write(at: .job(Job.Name.erasure.rawValue)) { connection in
+                try connection.execute(
+                    "INSERT INTO account_deletion (account, swept) SELECT account, 0 FROM identity")
+            }
+            let erasure = Task { try await server.services.jobs.run(.erasure) }
+            try await waitUntil("the answers are gone") { try await server.count(answers) == 0 }
+            #expect(try await server.count("SELECT COUNT(*) AS n FROM account_deletion") == 1)
+            try other.end()
+            try await erasure.value
+            #expect(try await server.count("SELECT COUNT(*) AS n FROM account_deletion") == 0)
+        }
+    }
+}

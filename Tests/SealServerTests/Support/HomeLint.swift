@@ -45,6 +45,9 @@ enum HomeLint {
     /// What a job may change where it has no more to itself than its lease, and beside whatever home it has.
     static let jobs: [Job.Name: [String: String]] = [
         .alerts: ["alert": "its own", "alert_change": "its own", "alert_message": "its own"],
+        .erasure: [
+            "operation": "of a closed account, beside its bill: nobody adds one", "account_deletion": "its own",
+        ],
         .garbage: ["blob_garbage": "a row that its key protects"],
         .indexes: ["index_build": "its own, beside who has everything"],
         .outbox: ["outgoing_message": "of who is gone, which the statement says too"],
