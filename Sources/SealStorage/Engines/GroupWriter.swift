@@ -6,10 +6,10 @@ import Synchronization
 ///
 /// Writes queue up while the one before them commits. The writer's own thread then opens one transaction, runs one
 /// after the other in a savepoint, commits once and answers everybody. A write that throws takes back its savepoint and
-/// gets its own error; if the commit fails, everybody in it gets that error and nothing was written, whoever threw after
-/// another one's write included: what it saw of that never came to be. Where SQLite takes back everything because one
-/// write was stopped, the others of its commit are run again, without it; and all of them are where the engine lost the
-/// transaction before its commit.
+/// gets its own error; if the commit fails, everybody in it gets that error and nothing was written, whoever threw
+/// after another one's write included: what it saw of that never came to be. Where SQLite takes back everything because
+/// one write was stopped, the others of its commit are run again, without it; and all of them are where the engine lost
+/// the transaction before its commit.
 ///
 /// Accounts take turns (`WriteTurn`). Each has one write in a commit before any has two, and whoever comes while
 /// another one's are being run is next: beside its own write and its commit nobody waits for more than one write of

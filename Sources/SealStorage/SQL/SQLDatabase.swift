@@ -183,8 +183,8 @@ extension SQLConnection {
     }
 
     /// Makes the commit of this transaction wait for what the commits of those wait for that write: for the disk, and
-    /// the standby, and so for all that this one has seen. Else it would wait for nobody where it writes nothing, and who
-    /// acknowledges what it has found, because it was done before, might acknowledge what a failover loses.
+    /// the standby, and so for all that this one has seen. Else it would wait for nobody where it writes nothing, and
+    /// who acknowledges what it has found, because it was done before, might acknowledge what a failover loses.
     package func ensureKept() throws {
         // SQLite shows nothing that is not on the disk, and has no standby.
         guard dialect == .postgres else { return }
