@@ -163,6 +163,8 @@ export class Visit {
     async accept() {
         const request = this.#ask('acceptRequest', writer => writer.u32(this.#opening).u32(this.#identity).u32(this.#account.visitor)
             .string(this.#token).i64(micros())).blob();
+        // It is of one invitation; the address is known from here on.
+        this.#token = '';
         await this.#call('share/accept', request);
     }
 

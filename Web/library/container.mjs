@@ -87,6 +87,9 @@ export class Container {
     #hasRecoveryKey = false;
     /** @type {Map<string, Promise<Replica>>} */
     #replicas = new Map();
+
+    /** Ends with what is being forgotten: a zone that was opened before would keep again what it has recalled. @type {Promise<void>} */
+    #forgetting = Promise.resolve();
     /** @type {Set<(notification: CKNotification | null) => void>} */
     #listeners = new Set();
     /** @type {NotificationStream | undefined} */
@@ -328,7 +331,17 @@ export class Container {
      * @returns {Promise<{ results: CKShareInfo[], errors: CKError[], hasErrors: boolean }>}
      */
     acceptShares(urls, options = {}) {
-        return this.#each(urls, url => this.#look(url, options, async (visit, info, account, keeping) => {
+        return this.#each(urls, url => this.#accept(url, options, 4));
+    }
+
+    /**
+     * @param {string} url
+     * @param {{ verify?: Verifier }} options
+     * @param {number} rounds that are left where the list of people goes on meanwhile
+     * @returns {Promise<CKShareInfo>}
+     */
+    #accept(url, options, rounds) {
+        return this.#look(url, options, async (visit, info, account, keeping) => {
             if (info.participantStatus !== 'ACCEPTED') {
                 await visit.accept();
                 await visit.enter();
@@ -340,7 +353,10 @@ export class Container {
                 account.handle('forget', visit.zone.handle);
             }
             return { ...info, participantStatus: /** @type {const} */ ('ACCEPTED') };
-        }));
+        }).catch(error => {
+            if (codeOf(error) !== 'rosterChanged' || rounds === 0) throw error;
+            return this.#accept(url, options, rounds - 1);
+        });
     }
 
     /**
@@ -529,19 +545,26 @@ export class Container {
             const account = this.#signedIn();
             if (!zoneID?.zoneName) throw badRequest('Say which zone: { zoneName, ownerRecordName }.');
             const { zoneName, ownerRecordName: owner = this.#user } = zoneID;
-            for (const [key, opening] of this.#replicas) {
+            const known = [...this.#replicas].filter(([key]) => {
                 const [, itsName, itsOwner] = JSON.parse(key);
-                if (itsName !== zoneName || itsOwner !== owner) continue;
-                this.#replicas.delete(key);
-                const replica = await opening.catch(() => undefined);
-                // What is running keeps nothing after that.
-                await replica?.next(async () => { account.handle('forget', replica.zone.handle); });
-            }
-            const visit = new Visit(account, Keeping.begin());
-            const { containerIdentifier: container, environment } = this;
-            // What is kept may not come together with anything.
-            await visit.comeBack({ container, environment, owner, zone: zoneName, share: '' }).then(() => account.handle('forget', visit.zone.handle), () => undefined);
-            await visit.beginAnew();
+                return itsName === zoneName && itsOwner === owner;
+            });
+            for (const [key] of known) this.#replicas.delete(key);
+            const forgetting = this.#forgetting.then(async () => {
+                for (const [, opening] of known) {
+                    const replica = await opening.catch(() => undefined);
+                    // What is running keeps nothing after that.
+                    await replica?.next(async () => { account.handle('forget', replica.zone.handle); });
+                }
+                const visit = new Visit(account, Keeping.begin());
+                const { containerIdentifier: container, environment } = this;
+                // What is kept may not come together with anything.
+                await visit.comeBack({ container, environment, owner, zone: zoneName, share: '' })
+                    .then(() => account.handle('forget', visit.zone.handle), () => undefined);
+                await visit.beginAnew();
+            });
+            this.#forgetting = forgetting.catch(() => undefined);
+            await forgetting;
         });
     }
 
@@ -560,7 +583,7 @@ export class Container {
         const key = this.#key(scope, zoneID);
         const known = this.#replicas.get(key);
         if (known) return known;
-        const opening = this.#open(account, scope, zoneID);
+        const opening = this.#forgetting.then(() => this.#open(account, scope, zoneID));
         this.#replicas.set(key, opening);
         opening.catch(() => {
             // Another one may have been opened meanwhile.

@@ -123,12 +123,14 @@ extension Account {
     public func renewRecoveryKey(
         show: (RecoveryKey) async throws(SealKitError) -> Void
     ) async throws(SealKitError) -> RecoveryKey {
-        try keys.beginRotation()
-        defer { keys.endRotation() }
-        try await requireNewestSession()
+        // Nobody is shown a key that cannot be saved.
+        try await requireSession()
         var random = SystemRandom()
         let key = RecoveryKey(random: &random)
         try await show(key)
+        try keys.beginRotation()
+        defer { keys.endRotation() }
+        try await requireNewestSession()
         let _: Sealkit_V1_AccountResponse = try await call(
             Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .printedKey))
         return key

@@ -57,6 +57,10 @@ extension ZoneBatch {
                     continue
                 }
             } catch {
+                if error.concernsWholeRequest {
+                    for id in part + parts.joined() { deleteResults[id] = .failure(error) }
+                    return
+                }
                 if let only = part.first, part.count == 1 {
                     deleteResults[only] = .failure(error)
                     continue

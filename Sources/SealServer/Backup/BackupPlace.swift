@@ -107,7 +107,7 @@ struct BackupPlace {
                 .badInput,
                 "the backups at \(folder) are of another server's database: \(newest.name) was made last, and nothing was written",
                 remedy:
-                    "name a place of its own with --to; where these are this server's, look whether its data is what it was: restore it, or mount its disk"
+                    "name a place of its own with --to; where these are this server's, look whether its data is what it was: mount its disk, or restore it; where \(newest.name) was made by mistake, by an empty server say, remove its folder"
             )
         }
     }

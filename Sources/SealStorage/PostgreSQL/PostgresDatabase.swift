@@ -39,6 +39,8 @@ package final class PostgresDatabase: EngineDatabase {
         let engines = (0..<Self.mostWriters).map { index in
             PostgresWriter(address, era, metrics) { session in
                 try server.prepareWriter(session)
+                // Before anything is written: a primary that has come back takes it.
+                try PostgresServer.enter(era, session)
                 if notices.isRunning { try PostgresServer.show(notices.peers.own, by: session) }
                 // The first one has to be; others leave what readers may need.
                 if index > 0 { try PostgresServer.requireRoom(Self.mostReaders - readers.counts.open, session) }
@@ -129,7 +131,7 @@ final class PostgresWriter: PooledEngine, @unchecked Sendable {
     private let session: PostgresSession
     private let closeOthers: @Sendable () throws -> Void
 
-    /// - Parameter prepare: makes a new connection one that may write.
+    /// - Parameter prepare: makes a new connection one that may write, of the era that its server has.
     init(
         _ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics,
         prepare: @escaping @Sendable (PostgresSession) throws -> Void,
@@ -138,7 +140,6 @@ final class PostgresWriter: PooledEngine, @unchecked Sendable {
         session = PostgresSession(.writer, address, of: era) { session in
             try prepare(session)
             metrics.count(.connects, "writer")
-            try PostgresServer.enter(era, session)
         }
         self.closeOthers = closeOthers
     }

@@ -56,9 +56,11 @@ package final class ModifyRecords: Sendable {
         switch try await look(request) {
         case .answered(let answer, let account, let isKept):
             if !isKept {
-                try await transactions.write(at: request.operation.home) {
-                    _ = try request.operation.answer(of: account, in: $0)
+                let isThere = try await transactions.write(at: request.operation.home) {
+                    try request.operation.answer(of: account, in: $0) != nil
                 }
+                // The snapshot was of a server that another one has taken the place of.
+                guard isThere else { throw StorageError.unavailable(message: "what was read is not there any more") }
             }
             return try await addingServerRecords(to: answer, request)
         case .fresh(let basis):
