@@ -71,6 +71,64 @@ import Testing
         }
     }
 
+    /// As many as Swift's own pool has threads, and one more: each waits where it is called, as ported code does.
+    @Test func whatWaitsInAHandlerHoldsNothingUp() async throws {
+        try await Cloud.run { cloud in
+            let container = try await cloud.container(of: "ann")
+            let database = container.privateCloudDatabase
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+            let came = Mutex(0)
+            let wait: @Sendable () -> Void = {
+                let second = DispatchSemaphore(value: 0)
+                database.fetch(withRecordZoneID: zone) { zone, _ in
+                    if zone != nil { came.withLock { $0 += 1 } }
+                    second.signal()
+                }
+                // A limit only so that other tests go on where it never comes.
+                _ = second.wait(timeout: .now() + 60)
+            }
+            let count = ProcessInfo.processInfo.activeProcessorCount + 1
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...count {
+                    group.addTask {
+                        await withCheckedContinuation { done in
+                            database.fetch(withRecordZoneID: zone) { _, _ in
+                                wait()
+                                done.resume()
+                            }
+                        }
+                    }
+                    group.addTask {
+                        await withCheckedContinuation { done in
+                            container.fetchLongLivedOperation(withID: "none") { _, _ in
+                                wait()
+                                done.resume()
+                            }
+                        }
+                    }
+                }
+            }
+            let all = came.withLock { $0 }
+            #expect(all == 2 * count)
+        }
+    }
+
+    /// What goes for a call does not go for those that its handler makes.
+    @Test func aHandlersCallsAreNotConfiguredByItsOwn() async throws {
+        try await Cloud.runNotes { database, zone in
+            let bad = CKOperation.Configuration()
+            bad.timeoutIntervalForRequest = -1
+            let found: CKRecordZone? = await withCheckedContinuation { done in
+                database.configuredWith(configuration: bad) { database in
+                    database.fetch(withRecordZoneID: zone) { _, _ in
+                        database.fetch(withRecordZoneID: zone) { zone, _ in done.resume(returning: zone) }
+                    }
+                }
+            }
+            #expect(found?.zoneID == zone)
+        }
+    }
+
     @Test func zones() async throws {
         try await Cloud.runNotes { database, zone in
             let zones = try await one { database.fetchAllRecordZones(completionHandler: $0) }

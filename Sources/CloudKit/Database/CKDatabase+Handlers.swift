@@ -2,19 +2,19 @@ import Foundation
 import SealKit
 
 /// Runs a call and tells a handler what it gave.
-func telling<Value>(
+func telling<Value: Sendable>(
     _ handler: @escaping @Sendable (Result<Value, any Error>) -> Void,
     _ body: @escaping @Sendable () async throws -> Value
 ) {
     Task {
         let result: Result<Value, any Error>
         do { result = .success(try await body()) } catch { result = .failure(CKError(any: error)) }
-        handler(result)
+        HandlerQueue.call { handler(result) }
     }
 }
 
 /// The same of a handler that takes one or the other.
-func telling<Value>(
+func telling<Value: Sendable>(
     _ handler: @escaping @Sendable (Value?, (any Error)?) -> Void,
     _ body: @escaping @Sendable () async throws -> Value
 ) {
@@ -27,7 +27,8 @@ func telling<Value>(
         }, body)
 }
 
-/// The async functions with a handler in the place of `await`, which is called once, on any thread.
+/// The async functions with a handler in the place of `await`, which is called once, on a
+/// queue of its own: it may wait for a further call.
 extension CKDatabase {
     // MARK: Records
 

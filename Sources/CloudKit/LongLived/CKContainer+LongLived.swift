@@ -36,11 +36,12 @@ extension CKContainer {
         withID operationID: CKOperation.ID,
         completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void
     ) {
-        Task {
-            do { completionHandler(try await self.longLivedOperation(for: operationID), nil) } catch {
-                completionHandler(nil, CKError(any: error))
+        telling({ (result: Result<CKOperation?, any Error>) in
+            switch result {
+            case .success(let operation): completionHandler(operation, nil)
+            case .failure(let error): completionHandler(nil, error)
             }
-        }
+        }) { try await self.longLivedOperation(for: operationID) }
     }
 
     /// Without those that have finished a day ago, which go: nobody has asked what became of them.

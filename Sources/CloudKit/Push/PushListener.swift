@@ -14,6 +14,8 @@ final class PushListener: Sendable {
     }
 
     private let state = Mutex(State())
+    /// One notification after another.
+    private let queue = HandlerQueue.make()
     private let identifier: String
     private let container: @Sendable () async throws(SealKitError) -> SealKit.Container
     private let positions: PushPositions
@@ -87,13 +89,13 @@ final class PushListener: Sendable {
                 let user = try container.userRecordID().recordName
                 let place = "\(identifier) \(environment) \(user)"
                 // Where the file cannot be read, what was told is not known.
-                if positions.isDamaged(place) { self?.tellOfAll(user) }
+                if positions.isDamaged(place) { await self?.tellOfAll(user) }
                 for try await notification in container.notifications(after: positions[place]) {
                     guard let self else { return }
                     switch notification.content {
                     case .ready: break
-                    case .fired(let fired): self.tell(fired.dictionary(id: notification.id, user: user))
-                    case .reset: self.tellOfAll(user)
+                    case .fired(let fired): await self.tell(fired.dictionary(id: notification.id, user: user))
+                    case .reset: await self.tellOfAll(user)
                     }
                     if let id = notification.id { positions.keep(id, for: place) }
                 }
@@ -108,11 +110,15 @@ final class PushListener: Sendable {
     /// Seconds.
     private static let pause = 30
 
-    private func tell(_ dictionary: [AnyHashable: Any]) { handler?(dictionary) }
+    /// The position goes on once the handler has returned.
+    private func tell(_ dictionary: @autoclosure @escaping @Sendable () -> [AnyHashable: Any]) async {
+        guard let handler else { return }
+        await queue.called { handler(dictionary()) }
+    }
 
-    private func tellOfAll(_ user: String) {
+    private func tellOfAll(_ user: String) async {
         for scope in [CKDatabase.Scope.private, .shared, .public] {
-            tell(SealKit.Container.Notification.Fired.dictionary(ofAll: scope, in: identifier, user: user))
+            await tell(SealKit.Container.Notification.Fired.dictionary(ofAll: scope, in: self.identifier, user: user))
         }
     }
 }

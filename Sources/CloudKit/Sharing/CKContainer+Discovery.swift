@@ -39,13 +39,13 @@ extension CKContainer {
     public func status(
         forApplicationPermission applicationPermission: ApplicationPermissions,
         completionHandler: @escaping ApplicationPermissionBlock
-    ) { Task { completionHandler(.denied, nil) } }
+    ) { HandlerQueue.call { completionHandler(.denied, nil) } }
 
     @preconcurrency
     public func requestApplicationPermission(
         _ applicationPermission: ApplicationPermissions,
         completionHandler: @escaping ApplicationPermissionBlock
-    ) { Task { completionHandler(.denied, nil) } }
+    ) { HandlerQueue.call { completionHandler(.denied, nil) } }
 
     public func userIdentity(forEmailAddress email: String) async throws -> CKUserIdentity? { nil }
     public func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? { nil }
@@ -60,42 +60,42 @@ extension CKContainer {
     @preconcurrency
     public func discoverUserIdentity(
         withEmailAddress email: String, completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
-    ) { Task { completionHandler(nil, nil) } }
+    ) { HandlerQueue.call { completionHandler(nil, nil) } }
 
     @preconcurrency
     public func discoverUserIdentity(
         withPhoneNumber phoneNumber: String,
         completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
-    ) { Task { completionHandler(nil, nil) } }
+    ) { HandlerQueue.call { completionHandler(nil, nil) } }
 
     @preconcurrency
     public func discoverUserIdentity(
         withUserRecordID userRecordID: CKRecord.ID,
         completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
-    ) { Task { completionHandler(nil, nil) } }
+    ) { HandlerQueue.call { completionHandler(nil, nil) } }
 
     @preconcurrency
     public func discoverUserIdentities(
         forEmailAddresses emails: [String],
         completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], any Error>) -> Void
-    ) { Task { completionHandler(.success([:])) } }
+    ) { HandlerQueue.call { completionHandler(.success([:])) } }
 
     @preconcurrency
     public func discoverUserIdentities(
         forPhoneNumbers numbers: [String],
         completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], any Error>) -> Void
-    ) { Task { completionHandler(.success([:])) } }
+    ) { HandlerQueue.call { completionHandler(.success([:])) } }
 
     @preconcurrency
     public func discoverUserIdentities(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
         completionHandler: @escaping @Sendable (Result<[CKRecord.ID: CKUserIdentity], any Error>) -> Void
-    ) { Task { completionHandler(.success([:])) } }
+    ) { HandlerQueue.call { completionHandler(.success([:])) } }
 
     @preconcurrency
     public func discoverAllIdentities(
         completionHandler: @escaping @Sendable ([CKUserIdentity]?, (any Error)?) -> Void
-    ) { Task { completionHandler([], nil) } }
+    ) { HandlerQueue.call { completionHandler([], nil) } }
 }
 
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissions")

@@ -44,7 +44,7 @@ extension CKContainer {
         }
         guard try await invitee.accepts(metadata) else { return nil }
         let share = try await accept(metadata)
-        userDidAcceptShareHandler?(metadata)
+        if let handler = userDidAcceptShareHandler { await HandlerQueue.make().called { handler(metadata) } }
         return share
     }
 

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Shares, with a handler in the place of `await`, which is called once, on any thread.
+/// Shares, with a handler in the place of `await`, which is called once, on a queue of its
+/// own.
 extension CKContainer {
     @preconcurrency
     public func fetchShareMetadata(
