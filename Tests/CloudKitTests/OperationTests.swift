@@ -129,6 +129,24 @@ import Testing
         }
     }
 
+    /// What was begun for one account is never done in another one's database.
+    @Test func anotherAccountSignsInBetweenPages() async throws {
+        try await Cloud.run { cloud in
+            let (ann, bob) = (try await cloud.device(of: "ann"), try await cloud.device(of: "bob"))
+            let database = ann.container.privateCloudDatabase
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+            try await bob.container.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
+            _ = try await database.modifyRecords(saving: (1...5).map { CKRecord.note("\($0)", in: zone) }, deleting: [])
+            let log = Log()
+            let records = CKFetchRecordZoneChangesOperation(
+                recordZoneIDs: [zone], configurationsByRecordZoneID: [zone: .init(resultsLimit: 1)])
+            records.recordWasChangedBlock = { _, _ in ann.signIn(as: bob) }
+            records.fetchRecordZoneChangesResultBlock = { log.note("records \(self.name($0))") }
+            await run(records, in: database)
+            #expect(log.all == ["records 9"])
+        }
+    }
+
     @Test func queriesZonesDatabaseChangesAndSubscriptions() async throws {
         try await Cloud.runNotes { database, zone in
             let log = Log()

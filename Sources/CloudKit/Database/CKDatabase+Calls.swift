@@ -106,10 +106,12 @@ extension CKDatabase {
         let cursor: CKQueryOperation.Cursor?
     }
 
+    /// - Parameter given: of a reading by several pages, all of it for one account; nil for the account in use.
     func page(
-        matching query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [String]?, limit: Int
+        matching query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [String]?, limit: Int,
+        of given: SealKit.Database? = nil
     ) async throws(SealKitError) -> Page {
-        let database = try await sealed()
+        let database = if let given { given } else { try await sealed() }
         let page = try await database.records(
             matching: try query.sealed(), inZoneWith: zoneID?.sealed, desiredKeys: desiredKeys, resultsLimit: limit)
         return Page(
@@ -118,9 +120,9 @@ extension CKDatabase {
     }
 
     func page(
-        after cursor: CKQueryOperation.Cursor, desiredKeys: [String]?, limit: Int
+        after cursor: CKQueryOperation.Cursor, desiredKeys: [String]?, limit: Int, of given: SealKit.Database? = nil
     ) async throws(SealKitError) -> Page {
-        let database = try await sealed()
+        let database = if let given { given } else { try await sealed() }
         let page = try await database.records(
             continuingMatchFrom: cursor.sealed, desiredKeys: desiredKeys, resultsLimit: limit)
         return Page(

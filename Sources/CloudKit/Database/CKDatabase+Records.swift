@@ -97,11 +97,13 @@ extension CKDatabase {
     }
 
     func everyMatch(_ query: CKQuery, in zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
+        let sealed = try await sealed()
         var page = try await page(
-            matching: query, in: zoneID, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
+            matching: query, in: zoneID, desiredKeys: nil, limit: CKQueryOperation.maximumResults, of: sealed)
         var records = try page.matches.map { try $1.get() }
         while let cursor = page.cursor {
-            page = try await self.page(after: cursor, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
+            page = try await self.page(
+                after: cursor, desiredKeys: nil, limit: CKQueryOperation.maximumResults, of: sealed)
             records += try page.matches.map { try $1.get() }
         }
         return records

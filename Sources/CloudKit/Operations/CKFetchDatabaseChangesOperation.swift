@@ -40,11 +40,13 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
 
     override func work() async throws(CKError) {
         var token = previousServerChangeToken?.sealed
+        let database = try chosenDatabase
+        // One account's, to the end: where another one signs in meanwhile it takes no call any more.
+        let sealed = try await calling { try await database.sealed() }
         while true {
             let asked = token
             let (changes, mayBeReset) = try await calling {
-                let database = try chosenDatabase
-                let changes = try await database.sealed().databaseChanges(
+                let changes = try await sealed.databaseChanges(
                     since: asked, resultsLimit: resultsLimit > 0 ? resultsLimit : nil)
                 return (changes, database.core.mayBeReset)
             }

@@ -135,14 +135,15 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         ) { first, _ in first }
         var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
         let database = try chosenDatabase
-        let ahead = fetchAllChanges ? FeedAhead() : nil
+        guard !asked.isEmpty else { return }
+        // One account's, to the end: where another one signs in meanwhile it takes no call any more.
+        let sealed = try await calling {
+            let sealed = try await database.sealed()
+            return fetchAllChanges ? sealed.readingAhead() : sealed
+        }
         while !asked.isEmpty {
             let request = asked
-            let (sealed, answers) = try await calling {
-                var sealed = try await database.sealed()
-                if let ahead { sealed = sealed.readingAhead(ahead) }
-                return (sealed, try await sealed.recordZoneChanges(inZonesWith: request))
-            }
+            let answers = try await calling { try await sealed.recordZoneChanges(inZonesWith: request) }
             asked = [:]
             for id in ids where request[id.sealed] != nil {
                 switch answers[id.sealed] ?? .failure(CKDatabase.lacks(id.zoneName)) {
@@ -174,6 +175,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                     }
                 }
             }
+            // The app has had a page before the next one is asked for.
+            await toldAll()
         }
         try outcomes.throwFailures()
     }
