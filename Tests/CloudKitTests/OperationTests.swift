@@ -374,6 +374,11 @@ import Testing
         #expect(operation.configuration.isLongLived == false)
         #expect(operation.configuration.allowsCellularAccess)
         #expect(operation.operationID.isEmpty == false)
+        // Foundation's own property is the configuration's: ported code sets either.
+        operation.qualityOfService = .userInitiated
+        #expect(operation.configuration.qualityOfService == .userInitiated)
+        operation.configuration.qualityOfService = .background
+        #expect(operation.qualityOfService == .background)
         operation.configuration.timeoutIntervalForRequest = -1
         let copy = try #require(operation.configuration.copy() as? CKOperation.Configuration)
         copy.timeoutIntervalForRequest = 5

@@ -66,6 +66,12 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     public override init() { super.init() }
 
+    /// The configuration's.
+    open override var qualityOfService: QualityOfService {
+        get { configuration.qualityOfService }
+        set { configuration.qualityOfService = newValue }
+    }
+
     open override var isAsynchronous: Bool { true }
     open override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
     open override var isFinished: Bool { state.withLock { $0.phase == .finished } }
