@@ -141,12 +141,3 @@ import Testing
         }
     }
 }
-
-/// What there is in the end; a minute at most.
-private func eventually<Value>(_ body: @Sendable () -> Value?) async throws -> Value {
-    for _ in 0..<3_000 {
-        if let value = body() { return value }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    throw CKError(.serverResponseLost)
-}

@@ -151,3 +151,12 @@ final class Log: Sendable {
     func note(_ line: String) { lines.withLock { $0.append(line) } }
     var all: [String] { lines.withLock { $0 } }
 }
+
+/// What there is in the end; a minute at most.
+func eventually<Value>(_ body: @Sendable () -> Value?) async throws -> Value {
+    for _ in 0..<3_000 {
+        if let value = body() { return value }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    throw CKError(.serverResponseLost)
+}

@@ -242,6 +242,27 @@ import Testing
         }
     }
 
+    /// The app that makes a second one by accident lets go of it: the first one goes on, and its app is told.
+    @Test(arguments: [1, 2]) func aSecondEngineThatIsLetGoOfTakesNothingAway(count: Int) async throws {
+        try await run { _, database, app in
+            let first = app.engine
+            for _ in 1...count {
+                var configuration = CKSyncEngine.Configuration(
+                    database: database, stateSerialization: nil, delegate: app)
+                configuration.automaticallySync = false
+                _ = CKSyncEngine(configuration)
+            }
+            app.write("one", to: "a")
+            _ = try await eventually { app.store.withLock { $0.state } }
+            try await first.sendChanges()
+            #expect(try await database.record(for: app.id("a")).recordType == "Note")
+            #expect(app.events == ["signIn", "willSend", "zones 1 0 0 0", "sent 1 0 []", "didSend"])
+            #expect(first.state.pendingRecordZoneChanges.isEmpty)
+            try await first.fetchChanges()
+            #expect(app.events.contains("didFetch Notes ok"))
+        }
+    }
+
     @Test func insideAHandlerTheEngineRefusesAtOnce() async throws {
         try await Cloud.run { cloud in
             let codes = Mutex<[CKError.Code?]>([])

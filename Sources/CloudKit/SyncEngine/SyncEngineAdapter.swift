@@ -10,6 +10,8 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
         weak var delegate: (any CKSyncEngineDelegate)?
         weak var face: CKSyncEngine?
         var engine: SealKit.SyncEngine?
+        /// Once the app has let go of it.
+        weak var left: SealKit.SyncEngine?
         /// Why there is none.
         var failure: SealKitError?
         /// Where there is none.
@@ -68,12 +70,17 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
         content.withLock { $0.looking = looking }
     }
 
-    func end() { content.withLock { $0.looking }?.cancel() }
+    /// The app has let go of the engine. Where that has taken another one's place, the other one keeps it going.
+    func end() {
+        let (engine, looking) = content.withLock { ($0.engine, $0.looking) }
+        looking?.cancel()
+        content.withLock { ($0.engine, $0.left) = (nil, engine) }
+    }
 
     var engine: SealKit.SyncEngine? { content.withLock { $0.engine } }
 
     var state: SealKit.SyncEngine.State {
-        let (engine, state) = content.withLock { ($0.engine, $0.state) }
+        let (engine, state) = content.withLock { ($0.engine ?? $0.left, $0.state) }
         return engine?.state ?? state
     }
 
@@ -95,11 +102,22 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
     // MARK: What SealKit's engine tells and asks
 
     private func faces(_ engine: SealKit.SyncEngine) -> (any CKSyncEngineDelegate, CKSyncEngine)? {
-        content.withLock { content in
-            content.engine = engine
-            guard let delegate = content.delegate, let face = content.face else { return nil }
-            return (delegate, face)
+        let (delegate, face) = content.withLock { content in
+            if content.face != nil { content.engine = engine }
+            return (content.delegate, content.face)
         }
+        guard let delegate, let face = face ?? former(engine) else { return nil }
+        return (delegate, face)
+    }
+
+    /// What the app has in the place of an engine that it has let go of: the one whose place that has taken.
+    private func former(_ engine: SealKit.SyncEngine) -> CKSyncEngine? {
+        var former = engine.former
+        while let engine = former {
+            if let face = (engine.delegate as? SyncEngineAdapter)?.content.withLock({ $0.face }) { return face }
+            former = engine.former
+        }
+        return nil
     }
 
     func handleEvent(_ event: SealKit.SyncEngine.Event, syncEngine: SealKit.SyncEngine) async {

@@ -57,7 +57,8 @@ public final class SyncEngine: Sendable {
     let schedule: SyncSchedule
     let listening: SyncListening
     private let runs = Mutex(Runs())
-    private let successor = Mutex<SyncEngine?>(nil)
+    private let successor = Mutex<Successor?>(nil)
+    private let predecessor = Mutex(Predecessor())
     let telling: Mutex<Telling>
 
     /// How much of the state the delegate knows.
@@ -66,6 +67,15 @@ public final class SyncEngine: Sendable {
         /// A task is going to tell the rest.
         var isComing = false
     }
+
+    /// The engine that has taken this one's place, for as long as this one may be called.
+    private struct Successor: Sendable {
+        let engine: SyncEngine
+        /// A delegate that is another object for each engine may have nobody else who keeps it.
+        let delegate: (any SyncEngineDelegate)?
+    }
+
+    private struct Predecessor: Sendable { weak var engine: SyncEngine? }
 
     private struct Runs {
         var underWay: UnderWay?
@@ -101,8 +111,9 @@ public final class SyncEngine: Sendable {
         listening = SyncListening()
         place = SyncPlaces.place(of: configuration)
         ownState.watch { [weak self] added in self?.stateChanged(hasNewChanges: added) }
-        let predecessor = place.settle(self)
-        predecessor?.retire(for: self)
+        let former = place.settle(self)
+        predecessor.withLock { $0.engine = former }
+        former?.retire(for: self)
         guard configuration.automaticallySync else { return }
         schedule.begin { [weak self] wanted throws(SealKitError) in try await self?.sync(wanted) }
         listening.begin(self)
@@ -225,12 +236,18 @@ public final class SyncEngine: Sendable {
     /// The engine that has taken this one's place, or this one.
     var newest: SyncEngine {
         var engine = self
-        while let next = engine.successor.withLock({ $0 }) { engine = next }
+        while let next = engine.successor.withLock({ $0?.engine }) { engine = next }
         return engine
     }
 
+    /// The engine whose place this one has taken, as long as there is one.
+    package var former: SyncEngine? { predecessor.withLock { $0.engine } }
+
+    package var delegate: (any SyncEngineDelegate)? { configuration.delegate }
+
     private func retire(for next: SyncEngine) {
-        successor.withLock { $0 = next }
+        let delegate = next.configuration.owner == nil ? nil : next.configuration.delegate
+        successor.withLock { $0 = Successor(engine: next, delegate: delegate) }
         schedule.end()
         listening.end()
         runs.withLock { $0.underWay }?.cancel()
