@@ -141,8 +141,10 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             let sealed = try await database.sealed()
             return fetchAllChanges ? sealed.readingAhead() : sealed
         }
-        while !asked.isEmpty {
-            let request = asked
+        // Zones of which nothing had room beside the others: each is asked for by itself.
+        var apart: [SealKit.RecordZone.ID: SealKit.Database.ZoneChangesConfiguration] = [:]
+        while let request = asked.isEmpty ? apart.first.map({ [$0.key: $0.value] }) : asked {
+            for id in request.keys { apart[id] = nil }
             let answers = try await calling { try await sealed.recordZoneChanges(inZonesWith: request) }
             asked = [:]
             for id in ids where request[id.sealed] != nil {
@@ -167,6 +169,10 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                         outcomes.append((id, .success(())))
                     }
                 case .failure(let failure):
+                    if failure.code == .limitExceeded, request.count > 1 {
+                        apart[id.sealed] = request[id.sealed]
+                        continue
+                    }
                     let error = database.core.words(failure)
                     outcomes.append((id, .failure(error)))
                     tell {
@@ -175,7 +181,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                     }
                 }
             }
-            // The app has had a page before the next one is asked for.
+            // The app has had a page before the next one is asked for: its assets keep their room until then.
             await toldAll()
         }
         try outcomes.throwFailures()

@@ -46,9 +46,10 @@ extension Database {
 
     /// What changed in a zone since a token; nil for everything.
     ///
-    /// Records come with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand. A record
-    /// whose assets have no room beside those of the records in memory (``TemporaryAssets``) is `limitExceeded` in the
-    /// answer, whose token is past it: let go of records, or start again from the token before with `.onDemand`.
+    /// Records come with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand. As many
+    /// come at once as have room for their assets (``TemporaryAssets``). A record whose assets alone have none beside
+    /// those of the records in memory is `limitExceeded` in the answer, whose token is past it: let go of records, or
+    /// start again from the token before with `.onDemand`.
     ///
     /// A reading that begins without a token is held against what this device knows: what did not come is asked for
     /// when nothing more is coming, and is part of that answer, as the record, as its deletion, or as that record's
@@ -64,8 +65,8 @@ extension Database {
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int? = nil
     ) async throws(SealKitError) -> RecordZoneChanges {
-        try await changes(
-            in: try await page(
+        try await fitting(
+            try await page(
                 zoneID,
                 ZoneChangesConfiguration(
                     previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys)))
@@ -97,7 +98,8 @@ extension Database {
     ///
     /// As with one zone, assets come along unless the database is ``fetchingAssets(_:)`` on demand.
     /// All zones together take no more room than one zone's answer: go on asking while any of them has more coming.
-    /// - Returns: a result for each zone: what the one-zone call returns, or throws.
+    /// - Returns: a result for each zone: what the one-zone call returns, or throws; `limitExceeded` for one of which
+    ///   nothing has room for its assets beside those of the other zones: let go of the answer, and ask for it again.
     /// - Throws: `limitExceeded` above 400 zones; whatever concerns the whole request.
     public func recordZoneChanges(
         inZonesWith configurations: [RecordZone.ID: ZoneChangesConfiguration]
@@ -123,9 +125,12 @@ extension Database {
             }
         }
         askAhead(after: pages, of: configurations, by: .together)
+        var isFirst = true
         for page in pages {
             do throws(SealKitError) {
-                results[page.zoneID] = .success(try await changes(in: page))
+                let changes = try await fitting(page, besideOthers: !isFirst)
+                if !changes.modifications.isEmpty { isFirst = false }
+                results[page.zoneID] = .success(changes)
             } catch {
                 results[page.zoneID] = .failure(error)
             }
@@ -153,10 +158,45 @@ extension Database {
         return (request, known)
     }
 
+    /// A zone's answer with as many records as have room for their assets: what has none of them is let go of, and
+    /// asked for again from the same place, half as much at a time.
+    /// - Parameter besideOthers: records of other zones are in the same answer.
+    /// - Throws: as `changes(in:)`; `limitExceeded` where not one record has room beside those of other zones.
+    private func fitting(
+        _ page: FeedPage, besideOthers: Bool = false
+    ) async throws(SealKitError) -> RecordZoneChanges {
+        var (page, limit) = (page, page.response.records.count)
+        while limit > 1 {
+            if let changes = try await changes(in: page, whole: true) { return changes }
+            limit /= 2
+            var configuration = page.configuration
+            configuration.resultsLimit = limit
+            page = try await self.page(page.zoneID, configuration, page.reader)
+        }
+        if besideOthers, let changes = try await changes(in: page, whole: true) { return changes }
+        guard !besideOthers else {
+            throw SealKitError(
+                .limitExceeded, "no record of the zone \(page.zoneID) has room beside those of the other zones",
+                remedy: "let go of them, and ask for the zone by itself")
+        }
+        return try await changes(in: page)
+    }
+
     /// Verifies a zone's answer, and remembers how far it was read.
     /// - Parameter marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as
     ///   it is.
     func changes(in page: FeedPage, marking: Bool = true) async throws(SealKitError) -> RecordZoneChanges {
+        guard let changes = try await changes(in: page, marking: marking, whole: false) else {
+            throw SealKitError(.internalError, "a part of a feed was left out")
+        }
+        return changes
+    }
+
+    /// - Parameter whole: only with the assets of all its records.
+    /// - Returns: nil where some of them have no room: nothing was read.
+    private func changes(
+        in page: FeedPage, marking: Bool = true, whole: Bool
+    ) async throws(SealKitError) -> RecordZoneChanges? {
         let (zoneID, response, ground, reader) = (page.zoneID, page.response, page.ground, page.reader)
         let (token, desiredKeys) = (page.configuration.previousServerChangeToken, page.configuration.desiredKeys)
         var changes = RecordZoneChanges(
@@ -168,7 +208,9 @@ extension Database {
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {
             case .success(.record(let record)):
-                changes.modifications.append((record.recordID, await materialize(record)))
+                let result = await materialize(record)
+                if whole, result.isWithoutRoom { return nil }
+                changes.modifications.append((record.recordID, result))
             case .success(.unopened(let there)):
                 changes.modifications.append((there.record.recordID, .failure(there.error)))
             case .success(.deletion(let name, let type, _)):
@@ -283,5 +325,12 @@ extension Database {
             changeToken: ServerChangeToken(
                 bytes: response.token, zone: nil, isFromBeginning: reader.isWhole && response.moreComing ? true : nil),
             moreComing: response.moreComing)
+    }
+}
+
+extension Result where Failure == SealKitError {
+    /// Of a record whose assets were to come with it.
+    fileprivate var isWithoutRoom: Bool {
+        if case .failure(let error) = self { error.code == .limitExceeded } else { false }
     }
 }

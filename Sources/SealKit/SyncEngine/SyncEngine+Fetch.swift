@@ -134,11 +134,13 @@ extension SyncEngine {
             try await tell(.willFetchRecordZoneChanges(Event.WillFetchRecordZoneChanges(zoneID: zone)))
         }
         var underWay = zones
+        // Assets of several zones at once have no room beside each other.
+        var isCramped = false
         var begunAnew: Set<RecordZone.ID> = []
         var failures: [SealKitError] = []
         while !underWay.isEmpty {
             let known = ownState.content.zones
-            let asked = underWay
+            let asked = isCramped ? Array(underWay.prefix(1)) : underWay
             let results: [RecordZone.ID: Result<Database.RecordZoneChanges, SealKitError>]
             do throws(SealKitError) {
                 results = try await call(run) { (database) async throws(SealKitError) in
@@ -162,6 +164,10 @@ extension SyncEngine {
                         continue
                     }
                 case .failure(let error):
+                    if error.code == .limitExceeded, asked.count > 1 {
+                        isCramped = true
+                        continue
+                    }
                     if error.code == .changeTokenExpired, known[zone]?.token != nil, begunAnew.insert(zone).inserted {
                         try await note { $0.zones[zone]?.token = nil }
                         continue
