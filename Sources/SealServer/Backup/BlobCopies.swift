@@ -156,11 +156,11 @@ struct BlobCopies {
 
     /// The place may be on the data's disk: what the server needs there stays free.
     private func requireRoom(for size: Int64) throws(BackupError) {
-        let bytes = UInt64(clamping: size) + FreeSpace.keptFromBlobs
-        guard let free = freeBytes(place.folder), free < bytes else { return }
+        let needed = UInt64(clamping: size) + FreeSpace.keptFromBlobs
+        guard let free = freeBytes(place.folder), free < needed else { return }
         throw BackupError(
             .cannotWrite,
-            "the next blob needs \(bytes) bytes at \(place.folder), and \(free) are free there; \(copied) were copied, and are not copied again",
+            "the next blob needs \(needed) bytes at \(place.folder), and \(free) are free there; \(copied) were copied, and are not copied again",
             remedy: "make room, or name a place on another disk with --to: 16 MiB stay free for the server")
     }
 
