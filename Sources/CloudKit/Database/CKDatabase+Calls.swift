@@ -106,28 +106,34 @@ extension CKDatabase {
         let cursor: CKQueryOperation.Cursor?
     }
 
-    /// - Parameter given: of a reading by several pages, all of it for one account; nil for the account in use.
+    /// - Parameter database: one for all pages of a reading, so that all of it is one account's.
     func page(
-        matching query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [String]?, limit: Int,
-        of given: SealKit.Database? = nil
+        of database: SealKit.Database, matching query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [String]?,
+        limit: Int
     ) async throws(SealKitError) -> Page {
-        let database = if let given { given } else { try await sealed() }
-        let page = try await database.records(
+        let found = try await database.records(
             matching: try query.sealed(), inZoneWith: zoneID?.sealed, desiredKeys: desiredKeys, resultsLimit: limit)
-        return Page(
-            matches: await database.faces(of: page.matchResults, core),
-            cursor: page.queryCursor.map { CKQueryCursor($0) })
+        return await page(of: database, found)
     }
 
     func page(
-        after cursor: CKQueryOperation.Cursor, desiredKeys: [String]?, limit: Int, of given: SealKit.Database? = nil
+        of database: SealKit.Database, after cursor: CKQueryOperation.Cursor, desiredKeys: [String]?, limit: Int
     ) async throws(SealKitError) -> Page {
-        let database = if let given { given } else { try await sealed() }
-        let page = try await database.records(
+        let found = try await database.records(
             continuingMatchFrom: cursor.sealed, desiredKeys: desiredKeys, resultsLimit: limit)
-        return Page(
-            matches: await database.faces(of: page.matchResults, core),
-            cursor: page.queryCursor.map { CKQueryCursor($0) })
+        return await page(of: database, found)
+    }
+
+    private func page(
+        of database: SealKit.Database,
+        _ found: (
+            matchResults: [(SealKit.Record.ID, Result<SealKit.Record, SealKitError>)],
+            queryCursor: SealKit.Query.Cursor?
+        )
+    ) async -> Page {
+        Page(
+            matches: await database.faces(of: found.matchResults, core),
+            cursor: found.queryCursor.map { CKQueryCursor($0) })
     }
 
     // MARK: Zones

@@ -74,7 +74,9 @@ extension CKDatabase {
         matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)], queryCursor: CKQueryOperation.Cursor?
     ) {
         try await inCloudKitsWords {
-            try await page(matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit).untyped
+            try await page(
+                of: try await sealed(), matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit
+            ).untyped
         }
     }
 
@@ -85,7 +87,9 @@ extension CKDatabase {
         matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)], queryCursor: CKQueryOperation.Cursor?
     ) {
         try await inCloudKitsWords {
-            try await page(after: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit).untyped
+            try await page(
+                of: try await sealed(), after: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit
+            ).untyped
         }
     }
 
@@ -99,11 +103,11 @@ extension CKDatabase {
     func everyMatch(_ query: CKQuery, in zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
         let sealed = try await sealed()
         var page = try await page(
-            matching: query, in: zoneID, desiredKeys: nil, limit: CKQueryOperation.maximumResults, of: sealed)
+            of: sealed, matching: query, in: zoneID, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
         var records = try page.matches.map { try $1.get() }
         while let cursor = page.cursor {
             page = try await self.page(
-                after: cursor, desiredKeys: nil, limit: CKQueryOperation.maximumResults, of: sealed)
+                of: sealed, after: cursor, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
             records += try page.matches.map { try $1.get() }
         }
         return records

@@ -48,14 +48,16 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         let page = try await calling {
             let database = try chosenDatabase
             if let cursor {
-                return try await database.page(after: cursor, desiredKeys: desiredKeys, limit: resultsLimit)
+                return try await database.page(
+                    of: try await database.sealed(), after: cursor, desiredKeys: desiredKeys, limit: resultsLimit)
             }
             guard let query else {
                 throw SealKitError(
                     .invalidArguments, "the operation has neither a query nor a cursor", remedy: "give it one")
             }
             return try await database.page(
-                matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+                of: try await database.sealed(), matching: query, in: zoneID, desiredKeys: desiredKeys,
+                limit: resultsLimit)
         }
         tell {
             for (id, result) in page.matches {

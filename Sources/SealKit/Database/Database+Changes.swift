@@ -173,13 +173,11 @@ extension Database {
             configuration.resultsLimit = limit
             page = try await self.page(page.zoneID, configuration, page.reader)
         }
-        if besideOthers, let changes = try await changes(in: page, whole: true) { return changes }
-        guard !besideOthers else {
-            throw SealKitError(
-                .limitExceeded, "no record of the zone \(page.zoneID) has room beside those of the other zones",
-                remedy: "let go of them, and ask for the zone by itself")
-        }
-        return try await changes(in: page)
+        guard besideOthers else { return try await changes(in: page) }
+        if let changes = try await changes(in: page, whole: true) { return changes }
+        throw SealKitError(
+            .limitExceeded, "no record of the zone \(page.zoneID) has room beside those of the other zones",
+            remedy: "let go of them, and ask for the zone by itself")
     }
 
     /// Verifies a zone's answer, and remembers how far it was read.

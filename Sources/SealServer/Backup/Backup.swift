@@ -118,10 +118,7 @@ package struct Backup {
     /// it was told: older backups go as ever, or each night would add one for as long as the server runs.
     private func hasLostMore(_ missing: [String], since former: BackupPlace.Entry?) throws -> Bool {
         guard !missing.isEmpty else { return false }
-        guard let former, let manifest = former.manifest,
-            let list = try KnownBlobs.list(
-                place.path(of: former.name) + "/" + manifest.blobList.name, manifest.blobList.sum)
-        else { return true }
+        guard let list = try former.flatMap({ try KnownBlobs.list(of: $0, in: place) }) else { return true }
         var lacked: Set<String> = []
         while let entry = try list.next() {
             if entry.stored == nil { lacked.insert(entry.id.description) }
@@ -170,7 +167,7 @@ package struct Backup {
             )
         }
         let firstRun = String(try database.read { try ServerRuns.first(in: $0) })
-        try place.requireOwn(firstRun: firstRun, secrets: fingerprints)
+        try place.requireOwn(former, firstRun: firstRun, secrets: fingerprints)
         try requireRoom()
         let sequence = try place.nextSequence()
         try PrivateFiles.remove(draft)

@@ -90,13 +90,11 @@ struct BackupPlace {
     /// last is what a restore takes. One that was restored from them goes on; an empty one that runs in its place,
     /// since its disk is not mounted, does not.
     /// - Parameters:
+    ///   - newest: of them.
     ///   - firstRun: as manifests have it.
     ///   - secrets: fingerprints of the server's, for manifests that say nothing of a run.
-    /// - Throws: `BackupError`, `FileError`, `CancellationError`.
-    func requireOwn(firstRun: String, secrets: [String: String]) throws {
-        guard let newest = try entries().last(where: { $0.manifest != nil }), let manifest = newest.manifest else {
-            return
-        }
+    func requireOwn(_ newest: Entry?, firstRun: String, secrets: [String: String]) throws(BackupError) {
+        guard let newest, let manifest = newest.manifest else { return }
         let isOwn =
             manifest.firstRun.map { $0 == firstRun }
             ?? SecretsCopy.lasting.allSatisfy { name in

@@ -26,10 +26,9 @@ final class KnownBlobs {
             // A file that an older one names stays as it is: sealed again it has another sum. What is not sealed is the
             // same each time, and the newest list is enough.
             guard isSealed || lists.isEmpty else { break }
-            guard let manifest = entry.manifest, manifest.blobFolder == blobFolder,
-                let list = try Self.list(
-                    place.path(of: entry.name) + "/" + manifest.blobList.name, manifest.blobList.sum)
-            else { continue }
+            guard entry.manifest?.blobFolder == blobFolder, let list = try Self.list(of: entry, in: place) else {
+                continue
+            }
             lists.append(list)
         }
         let left = try place.leftOvers()
@@ -42,10 +41,12 @@ final class KnownBlobs {
         self.lists = lists
     }
 
-    /// Nil for one that is not what it was.
-    static func list(_ path: String, _ sum: FileSum) throws -> BlobList.Reader? {
+    /// A backup's; nil for one that is not what it was.
+    static func list(of entry: BackupPlace.Entry, in place: BackupPlace) throws -> BlobList.Reader? {
+        guard let list = entry.manifest?.blobList else { return nil }
+        let path = place.path(of: entry.name) + "/" + list.name
         do {
-            return try FileSum(ofFileAt: path) == sum ? try BlobList.Reader(path) : nil
+            return try FileSum(ofFileAt: path) == list.sum ? try BlobList.Reader(path) : nil
         } catch is FileError {
             return nil
         }

@@ -165,7 +165,7 @@ struct HomeQueue {
                 if !lane.isTaken, !blocked.contains(home), job.beside.isDisjoint(with: held) {
                     var passing = Passing(held: held)
                     if nextPayer(at: home, &passing) != nil {
-                        return Turn(payer: payer, home: home, passing: Passing(held: held))
+                        return Turn(payer: payer, home: home, passing: passing)
                     }
                     blocked.insert(home)
                 }
