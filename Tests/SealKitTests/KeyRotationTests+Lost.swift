@@ -31,12 +31,7 @@ extension KeyRotationTests {
 
     @Test func aSecondTryThatTheUserEndsTakesNothingBack() async throws {
         let world = try await World()
-        let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
-            Array(repeating: .answer, count: 1_000))
-        let device = try world.ann.through(network, pacing: FakePacing().pacing)
-        #expect(await failure { try await device.rotateKeys(world.kept) } == .networkFailure)
-        network.lose([])
+        let (device, _) = try await world.rotatedInVain(losing: .answer)
         let ended = await failure {
             try await device.rotateKeys(world.kept) { _ async throws(SealKitError) in
                 throw SealKitError(.operationCancelled, "the user closed the dialog")

@@ -29,6 +29,17 @@ import Testing
             kept = KeptKeys(ann)
         }
 
+        /// A device that has begun a rotation and heard nothing of it, and its network, on which nothing more is lost.
+        func rotatedInVain(losing loss: LossyTransport.Loss) async throws -> (device: Person, network: LossyTransport) {
+            let network = LossyTransport(
+                try HTTPTransport(server: ann.server.origin), losing: "accounts/rotate",
+                Array(repeating: loss, count: 1_000))
+            let device = try ann.through(network, pacing: FakePacing().pacing)
+            #expect(await failure { try await device.rotateKeys(kept) } == .networkFailure)
+            network.lose([])
+            return (device, network)
+        }
+
         /// What has to hold once a rotation is through, whatever happened on the way.
         func check(_ device: Person) async throws {
             #expect(device.account.seeds.count == 2)
@@ -256,13 +267,7 @@ import Testing
     @Test(arguments: [LossyTransport.Loss.request, .answer])
     func theProcessGoesOnAfterALostAnswer(_ loss: LossyTransport.Loss) async throws {
         let world = try await World()
-        let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
-            Array(repeating: loss, count: 1_000))
-        let device = try world.ann.through(network, pacing: FakePacing().pacing)
-        let code = await failure { try await device.rotateKeys(world.kept) }
-        #expect(code == .networkFailure)
-        network.lose([])
+        let (device, _) = try await world.rotatedInVain(losing: loss)
         try await device.own.save(device.note(in: world.anns.zoneID, "meanwhile"))
         let isTold = if case .answer = loss { true } else { false }
         #expect(device.account.seeds.count == (isTold ? 2 : 1))
@@ -274,12 +279,7 @@ import Testing
     /// Only a login tells that the server has taken the new keys: what brings the account back has all of them.
     @Test func aRecoveryKeyOfAfterALostAnswerBringsAllKeysBack() async throws {
         let world = try await World(alone: true)
-        let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
-            Array(repeating: .answer, count: 1_000))
-        let device = try world.ann.through(network, pacing: FakePacing().pacing)
-        #expect(await failure { try await device.rotateKeys(world.kept) } == .networkFailure)
-        network.lose([])
+        let (device, _) = try await world.rotatedInVain(losing: .answer)
         let phone = try await world.ann.recovered(with: try await device.account.renewRecoveryKey())
         #expect(phone.account.seeds.count == 2)
         #expect(try await phone.body(of: world.anns.recordID("old", for: phone), in: phone.own) == "before")
@@ -288,12 +288,8 @@ import Testing
     /// The same of what an enrolment hands over: neither device takes it for an attack.
     @Test func anEnrolmentAfterALostAnswerHandsAllKeysOver() async throws {
         let world = try await World(alone: true)
-        let server = try HTTPTransport(server: world.ann.server.origin)
-        let network = LossyTransport(server, losing: "accounts/rotate", Array(repeating: .answer, count: 1_000))
-        let device = try world.ann.through(network, pacing: FakePacing().pacing)
-        #expect(await failure { try await device.rotateKeys(world.kept) } == .networkFailure)
-        network.lose([])
-        let enrolment = try await EnrolmentInProgress(device.account, server: server)
+        let (device, network) = try await world.rotatedInVain(losing: .answer)
+        let enrolment = try await EnrolmentInProgress(device.account, server: network)
         let new = try await enrolment.confirm(trust: try TrustStore())
         #expect(new.seeds.count == 2)
     }

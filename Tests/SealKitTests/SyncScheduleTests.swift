@@ -43,6 +43,20 @@ import Testing
         }
     }
 
+    /// A schedule that hears of something each time that it has just begun to sleep, by the real clock.
+    private func onceItSleeps(_ tell: @escaping @Sendable (SyncSchedule) -> Void) -> SyncSchedule {
+        let own = LockedValue<SyncSchedule?>(nil)
+        let pacing = Pacing(
+            now: { .now },
+            sleep: { _ in
+                if let schedule = own.value { tell(schedule) }
+                try await Task.sleep(for: .seconds(3600))
+            }, chance: { 1 })
+        let schedule = SyncSchedule(pacing: pacing)
+        own.change { $0 = schedule }
+        return schedule
+    }
+
     private func busy(_ seconds: Double? = nil) -> SealKitError { SealKitError(.zoneBusy, "busy", retryAfter: seconds) }
 
     @Test func whatIsAddedIsGathered() async {
@@ -173,15 +187,7 @@ import Testing
 
     /// What a server asked of one account is not asked of the next.
     @Test func anotherAccountDoesNotWaitForWhatTheLastOneWasAskedFor() async {
-        let own = LockedValue<SyncSchedule?>(nil)
-        let pacing = Pacing(
-            now: { .now },
-            sleep: { _ in
-                own.value?.beginAnew(.both)
-                try await Task.sleep(for: .seconds(3600))
-            }, chance: { 1 })
-        let schedule = SyncSchedule(pacing: pacing)
-        own.change { $0 = schedule }
+        let schedule = onceItSleeps { $0.beginAnew(.both) }
         let runs = Runs([busy(3_600)], FakePacing(), schedule)
         schedule.want(.fetch, after: .zero)
         await runs.wait(for: 2)
@@ -192,15 +198,7 @@ import Testing
     /// The app is told of the network's return just when the schedule has decided to sleep.
     @Test func aWakeUpWhileTheSleepBeginsIsNotLost() async {
         for _ in 0..<200 {
-            let own = LockedValue<SyncSchedule?>(nil)
-            let pacing = Pacing(
-                now: { .now },
-                sleep: { _ in
-                    own.value?.hurry(.both)
-                    try await Task.sleep(for: .seconds(3600))
-                }, chance: { 1 })
-            let schedule = SyncSchedule(pacing: pacing)
-            own.change { $0 = schedule }
+            let schedule = onceItSleeps { $0.hurry(.both) }
             let runs = Runs([], FakePacing(), schedule)
             schedule.want(.send, after: .seconds(3600))
             await runs.wait(for: 1)

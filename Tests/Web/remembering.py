@@ -55,6 +55,14 @@ class App:
         self.page.goto(self.site)
         self.key = self.page.evaluate(BEGIN, {"server": self.server, "key": self.key})
 
+    def joins(self, owner, *titles):
+        """At the first visit. Returns the zone."""
+        zone = {"zoneName": "Fair", "ownerRecordName": owner.user}
+        self.visit()
+        self.says("done", "accept", owner.url)
+        self.shows(*titles, zone=zone)
+        return zone
+
     def call(self, name, *arguments):
         return self.page.evaluate("([name, given]) => window[name](...given)", [name, arguments])
 
@@ -127,12 +135,9 @@ class RememberingTests:
     def test_a_web_app_returns_to_records_that_went_back(self):
         with self.remembered("app-records") as (past, app):
             owner = past.owner()
-            zone = {"zoneName": "Fair", "ownerRecordName": owner.user}
             for name in ("second", "gone"):
                 owner.save(name, "--seal", f"title=The {name}", zone="Fair")
-            app.visit()
-            app.says("done", "accept", owner.url)
-            app.shows("Stand 1", "The second", "The gone", zone=zone)
+            zone = app.joins(owner, "Stand 1", "The second", "The gone")
             past.keep("then")
             owner.save("stand", "--update", "--seal", "title=Stand 1b", zone="Fair")
             owner("record", "delete", "gone", "--zone", "Fair")
@@ -152,10 +157,7 @@ class RememberingTests:
     def test_a_web_app_returns_to_what_is_damaged(self):
         with self.remembered("app-damaged") as (past, app):
             owner = past.owner()
-            zone = {"zoneName": "Fair", "ownerRecordName": owner.user}
-            app.visit()
-            app.says("done", "accept", owner.url)
-            app.shows("Stand 1", zone=zone)
+            zone = app.joins(owner, "Stand 1")
             for change in ("flip", "cut"):
                 that(len(app.page.evaluate(KEPT, change)) == 1, "nothing was kept")
                 for _ in range(2):
@@ -176,10 +178,7 @@ class RememberingTests:
     def test_a_web_app_in_two_tabs(self):
         with self.remembered("app-tabs") as (past, app):
             owner = past.owner()
-            zone = {"zoneName": "Fair", "ownerRecordName": owner.user}
-            app.visit()
-            app.says("done", "accept", owner.url)
-            app.shows("Stand 1", zone=zone)
+            zone = app.joins(owner, "Stand 1")
             first, second = app.page, app.guest.tab()
             app.visit(second)
             app.shows("Stand 1", zone=zone)

@@ -31,6 +31,22 @@ private final class Number: Sendable {
 
     private static let (here, there) = (Home.zone(owner: 1, zone: 1), Home.zone(owner: 1, zone: 2))
 
+    /// Has a write at `here` that lasts until it is told to end, and returns once that has begun.
+    private static func occupyHere(
+        _ database: PostgresDatabase, _ group: inout ThrowingTaskGroup<Void, any Error>
+    ) async -> DispatchSemaphore {
+        let hold = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        group.addTask {
+            try await database.write(at: here) { _ in
+                entry.yield()
+                hold.wait()
+            }
+        }
+        for await _ in entered { break }
+        return hold
+    }
+
     /// Holds a write at a home, and looks whether another one gets through meanwhile.
     private func expect(
         passing isExpected: Bool, at home: Home, beside others: Set<Home> = [], by other: Home,
@@ -132,16 +148,8 @@ private final class Number: Sendable {
         let registry = MetricsRegistry()
         let database = try open(ServerMetrics(factories: [registry]))
         struct Refused: Error {}
-        let hold = DispatchSemaphore(value: 0)
-        let (entered, entry) = AsyncStream<Void>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await database.write(at: Self.here) { _ in
-                    entry.yield()
-                    hold.wait()
-                }
-            }
-            for await _ in entered { break }
+            let hold = await Self.occupyHere(database, &group)
             for id in Int64(1)...150 {
                 group.addTask {
                     do {
@@ -370,17 +378,9 @@ private final class Number: Sendable {
     @Test func whoThrewIsBegunAnewToo() async throws {
         let database = try open()
         struct Found: Error {}
-        let hold = DispatchSemaphore(value: 0)
-        let (entered, entry) = AsyncStream<Void>.makeStream()
         let runs = (1...3).map { _ in RunCounter() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await database.write(at: Self.here) { _ in
-                    entry.yield()
-                    hold.wait()
-                }
-            }
-            for await _ in entered { break }
+            let hold = await Self.occupyHere(database, &group)
             for account in Int64(1)...3 {
                 group.addTask {
                     try await Self.write(account, database) { connection in
