@@ -27,6 +27,20 @@ import Testing
         Mistake(
             65, "invalidArguments", "record", "save", "--zone", "Notes", "--name", "new", "--set", "a=b",
             says: ["needs a type", "--type"]),
+        // Without its name another record would be made, each time.
+        Mistake(
+            64, "usage", "record", "save", "--zone", "Notes", "--type", "Note", "--update", "--set", "a=b",
+            says: ["--name"]),
+        Mistake(
+            64, "usage", "record", "save", "--zone", "Notes", "--type", "Note", "--overwrite", "--set", "a=b",
+            says: ["--name"]),
+        // What is read second would be empty.
+        Mistake(
+            64, "usage", "record", "save", "--zone", "Notes", "--name", "first", "--update", "--set", "a=@-", "--seal",
+            "b:list-int=@-", says: ["Standard input"]),
+        Mistake(
+            64, "usage", "record", "save", "--zone", "Notes", "--name", "first", "--update", "--seal", "a=@-",
+            "--passphrase-fd", "0", says: ["Standard input"]),
         Mistake(
             65, "invalidArguments", "record", "save", "--zone", "Notes", "--type", "Note", "--set", "novalue",
             says: ["key=value"]),
@@ -121,7 +135,7 @@ import Testing
         for (word, meant) in [
             ("KEYFILE", "Write SEALKIT_KEY_FILE"), ("ACOUNT", "Write SEALKIT_ACCOUNT"),
             ("CA", "Write SEALKIT_CA_FILE"), ("TLS_KEYS", "Write SEALKIT_TLS_KEY"),
-            ("COLOUR", "SEALKIT_CONTAINER, SEALKIT_KEY_FILE"),
+            ("COLOUR", "SEALKIT_CONTAINER, SEALKIT_ENVIRONMENT"),
         ] {
             let name = "SEALKIT_" + word
             let said = try await Command.finished(
@@ -137,6 +151,109 @@ import Testing
                 environment: [name: "127.0.0.1:8080", "HOME": NSTemporaryDirectory()])
             #expect(said.status == 0, "\(name): \(said.errors)")
         }
+    }
+
+    /// What the module CloudKit works in by the same file of variables.
+    @Test func theEnvironmentIsTakenFromItsVariable() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let keyFile = server.folder.appendingPathComponent("ann.json")
+        func run(_ arguments: String..., in environment: String) async throws -> Command {
+            try await Command.finished(
+                ServerProcess.executable, arguments,
+                environment: ["SEALKIT_KEY_FILE": keyFile.path, "SEALKIT_ENVIRONMENT": environment])
+        }
+        #expect(try await run("account", "create", "--server", server.origin, in: "").status == 0)
+        #expect(try await run("zone", "create", "Notes", "--environment", "production", in: "").status == 0)
+        #expect(try await run("zone", "list", "--quiet", in: "production").output.contains("Notes"))
+        #expect(try await !run("zone", "list", "--quiet", in: "development").output.contains("Notes"))
+        // What is given goes before it.
+        let given = try await run("zone", "list", "--quiet", "--environment", "development", in: "production")
+        #expect(!given.output.contains("Notes"))
+        let mistyped = try await run("zone", "list", in: "staging")
+        #expect(mistyped.status == 65, "\(mistyped)")
+        #expect(mistyped.errors.contains("SEALKIT_ENVIRONMENT"), "\(mistyped)")
+
+        // An archive is of one of them, and says of which.
+        let folder = server.folder.appendingPathComponent("archive").path
+        let exported = try await run("data", "export", folder, "--json", in: "production")
+        #expect(exported.status == 0, "\(exported)")
+        #expect(exported.output.contains(#""container":"org.sealkit.notes""#), "\(exported)")
+        #expect(exported.output.contains(#""environment":"production""#), "\(exported)")
+        // Whoever deletes the account is told what else there is to keep.
+        let other = ["zone", "create", "Other", "--container", "com.example.b"]
+        #expect(try await self.run(other, keyFile).status == 0)
+        let asked = try await Command.atTerminal(
+            ["account", "delete"], answers: [["Type delete to go on: ", "no"]],
+            environment: ["SEALKIT_KEY_FILE": keyFile.path])
+        #expect(asked.status == 130, "\(asked)")
+        #expect(asked.output.contains("(com.example.b, org.sealkit.notes)"), "\(asked)")
+    }
+
+    /// Whoever mistypes it has no account that nobody has the keys of, and the code still.
+    @Test func noAccountIsMadeForAContainerThatIsNone() async throws {
+        let server = try ServerProcess(
+            mail: false, arguments: ["--registration", "invite", "--operator", "127.0.0.1:0"])
+        defer { server.stop() }
+        let keyFile = server.folder.appendingPathComponent("ann.json")
+        let code = try await Command.finished(
+            ServerProcess.executable, ["admin", "invite", "--data", server.dataFolder.path, "--quiet"]
+        ).output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let create = ["account", "create", "--server", server.origin, "--registration-code", code]
+        let mistyped = try await run(create + ["--container", "com.example.my_app"], keyFile)
+        #expect(mistyped.status == 65, "\(mistyped)")
+        #expect(mistyped.errors.contains("not a container identifier"), "\(mistyped)")
+        #expect(mistyped.output.isEmpty)
+        // Nor where the key file could not be written in the end.
+        let link = server.folder.appendingPathComponent("link.json")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "/nowhere/key.json")
+        let astray = try await run(create, link)
+        #expect(astray.status == 73, "\(astray)")
+        #expect(astray.errors.contains("a link to a file that is not there"), "\(astray)")
+        #expect(astray.output.isEmpty)
+        let made = try await run(create, keyFile)
+        #expect(made.status == 0, "\(made)")
+    }
+
+    /// A copy that is kept by what comes after a place has to learn that the place is lost.
+    @Test func aKeptPlaceIsOfOneZone() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let keyFile = server.folder.appendingPathComponent("ann.json")
+        #expect(try await run(["account", "create", "--server", server.origin], keyFile).status == 0)
+        for zone in ["Notes", "Nots"] {
+            #expect(try await run(["zone", "create", zone], keyFile).status == 0)
+            let save = ["record", "save", "--zone", zone, "--type", "Note", "--name", "in-\(zone)"]
+            #expect(try await run(save, keyFile).status == 0)
+        }
+        let place = server.folder.appendingPathComponent("n.token")
+        func list(_ zone: String, _ options: String...) async throws -> Command {
+            try await run(
+                ["record", "list", "--json", "--since-file", place.path, "--zone", zone] + options, keyFile)
+        }
+        #expect(try await list("Notes").output.contains("in-Notes"))
+        let kept = try Data(contentsOf: place)
+        for other in [
+            try await list("Nots"), try await list("Notes", "--container", "com.example.b"),
+            try await list("Notes", "--environment", "production"),
+        ] {
+            #expect(other.status == 65, "\(other)")
+            #expect(other.errors.contains("another zone"), "\(other)")
+            #expect(other.output.isEmpty)
+            #expect(try Data(contentsOf: place) == kept)
+        }
+        #expect(try await list("Notes").output.isEmpty)
+
+        // A server that does not know the place: as after it was restored.
+        var token = try #require(try JSONSerialization.jsonObject(with: kept) as? [String: Any])
+        token["bytes"] = Data([0]).base64EncodedString()
+        try JSONSerialization.data(withJSONObject: token).write(to: place)
+        let anew = try await list("Notes")
+        #expect(anew.status == 0, "\(anew)")
+        let lines = anew.output.split(separator: "\n")
+        #expect(lines.first == #"{"reset":true}"#, "\(anew)")
+        #expect(lines.dropFirst().contains { $0.contains("in-Notes") }, "\(anew)")
+        #expect(try await list("Notes").output.isEmpty)
     }
 
     /// Somebody who takes part in a zone has forgotten that it is somebody else's.

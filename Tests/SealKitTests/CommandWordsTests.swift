@@ -4,6 +4,8 @@ import SealClient
 import SealLab
 import SealPrimitives
 import SealStatements
+import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -174,6 +176,62 @@ import Testing
         let shared = advice(in: "Notes", of: owner.recordName, share: "list")
         #expect(!shared.contains("end-fork"))
         #expect(shared.contains("shares its root anew"))
+    }
+
+    /// As a command that ends with it prints it.
+    @Test func whatEndsAForkIsSpelledOutWhereACommandFails() throws {
+        let hash = String(repeating: "3f", count: 32)
+        let head = RosterChange.AbandonedHead(sequence: 17, hash: try Digest(Hex.decode(hash)))
+        let owner = UserID(try ID16([UInt8](repeating: 1, count: 16)))
+        let name = #"Bob's \notes"#
+        let scope = SealStatements.Scope(
+            container: "org.example.notes", environment: .production, owner: owner, zoneName: name, shareRecordName: "")
+        let error = SealKitError(
+            .forked(from: head), of: scope, in: RecordZone.ID(zoneName: name, ownerName: owner.recordName))
+        let command = "sealkit zone end-fork 'Bob'\\''s \\notes' --abandon 17:\(hash)"
+        #expect(Failure.text(of: error, asJSON: false).contains(command), "\(Failure.text(of: error, asJSON: false))")
+        let json = try JSONSerialization.jsonObject(with: Data(Failure.text(of: error, asJSON: true).utf8))
+        let remedy = ((json as? [String: Any])?["error"] as? [String: Any])?["remedy"] as? String
+        #expect(remedy?.contains(command) == true, "\(json)")
+    }
+
+    /// A record that a newer version made does not hide one that was forged.
+    @Test func whatDoesNotVerifyGoesBeforeOtherFailures() throws {
+        let id = Record.ID(recordName: "a", zoneID: RecordZone.ID(zoneName: "Notes"))
+        func failed(_ codes: SealKitError.Code...) throws -> SealKitError.Code? {
+            var shown = ShownRecords()
+            let results = codes.map { (id, Result<Record, SealKitError>.failure(SealKitError($0, "as the test says"))) }
+            try shown.show(results, Output(isJSON: false, isQuiet: true))
+            return shown.failed?.code
+        }
+        #expect(try failed() == nil)
+        #expect(try failed(.integrityFailure, .incompatibleVersion) == .integrityFailure)
+        #expect(try failed(.incompatibleVersion, .rollback, .limitExceeded) == .rollback)
+        #expect(try failed(.incompatibleVersion, .limitExceeded) == .incompatibleVersion)
+    }
+
+    /// Nobody signs a notification: its names may move a terminal's cursor, or be several lines of a script's.
+    @Test func aNotificationsNamesAreEscaped() throws {
+        let wire = Sealkit_V1_Notification.with {
+            ($0.subscriptionID, $0.kind, $0.database) = ("all", 1, "private")
+            ($0.zone.zoneName, $0.recordName) = ("Notes", "first\nsecond\u{1B}]52;c;\u{7}")
+        }
+        let fired = try #require(Container.Notification.Fired(wire, own: "_0"))
+        #expect(NotificationText.bare(fired) == #"first\nsecond\u{1b}]52;c;\u{7}"#)
+        #expect(NotificationText.text(fired).unicodeScalars.allSatisfy { $0.value >= 0x20 })
+    }
+
+    @Test func aListsLastElementEndsBeforeTheLineDoes() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("values").path
+        try Data("1,2\n".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try FieldArgument("n:list-int=@\(file)").value == .list([.int64(1), .int64(2)]))
+        try Data(" a,b \n".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try FieldArgument("n:list-string=@\(file)").value == .list([.string(" a"), .string("b ")]))
+        // A text is what the file has.
+        #expect(try FieldArgument("n=@\(file)").value == .string(" a,b \n"))
+        #expect(FieldArgument.readsStandardInput("n:list-int=@-"))
+        #expect(!FieldArgument.readsStandardInput("n:date=@-") && !FieldArgument.readsStandardInput("n=a=@-"))
     }
 
     /// By the command itself, as its user sees it.

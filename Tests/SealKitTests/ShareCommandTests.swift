@@ -3,6 +3,8 @@ import SealKit
 import SealLab
 import Testing
 
+@testable import sealkit
+
 /// Sharing on the command line, by people who have nothing but key files.
 @Suite(.timeLimit(.minutes(60))) struct ShareCommandTests {
     private struct User {
@@ -172,7 +174,8 @@ import Testing
         let removed = try await said("share", "remove", "Notes", bob.name)
         #expect(removed.status == 0, "\(removed)")
         #expect(removed.errors.contains("one-time URLs may still accept"), "\(removed)")
-        #expect(removed.errors.contains("sealkit share remove Notes <id>"), "\(removed)")
+        #expect(
+            removed.errors.contains("sealkit share remove --key-file=\(ann.keyFile.inShell) Notes <id>"), "\(removed)")
     }
 
     @Test func aZoneIsMadeToBeSharedAsAWholeOnly() async throws {

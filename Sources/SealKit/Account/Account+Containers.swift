@@ -2,6 +2,15 @@ import SealStatements
 import SealWire
 
 extension Account {
+    /// The containers in which the account has an identity, as the server says: it has one in each that it was used in.
+    /// - Parameter trust: what this device has verified as this account.
+    /// - Returns: each once, in alphabetical order.
+    /// - Throws: `serverRejectedRequest` when the server names an identity that is not this account's;
+    ///   `notAuthenticated`; `networkFailure`.
+    package func containerIdentifiers(_ trust: TrustStore) async throws(SealKitError) -> [String] {
+        Set(try await cores(trust).map(\.identifier)).sorted()
+    }
+
     /// One for each container and environment in which the account has an identity, as the server says. What is not
     /// this account's own name makes nobody register; a container that is left out is come to when it is next used.
     /// - Throws: `serverRejectedRequest` when the server names an identity that is not this account's.

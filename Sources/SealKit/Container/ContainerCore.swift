@@ -52,11 +52,7 @@ final class ContainerCore: Sendable {
         trust: TrustStore, temporaryAssets: TemporaryAssets.Drawer = TemporaryAssets.Drawer(),
         journal: OperationJournal? = nil, gate: @escaping Gate
     ) throws(SealKitError) {
-        guard Names.isContainer(identifier) else {
-            throw SealKitError(
-                .badContainer, "\"\(identifier)\" is not a container identifier",
-                remedy: "use letters, digits, dots and hyphens, like com.example.notes")
-        }
+        try Container.checkIdentifier(identifier)
         self.account = account
         self.access = access
         self.identifier = identifier
@@ -291,6 +287,17 @@ extension Scope {
         .with {
             $0.zoneName = zoneName
             $0.ownerName = owner.recordName
+        }
+    }
+}
+
+extension Container {
+    /// - Throws: `badContainer` for what is no container's identifier.
+    package static func checkIdentifier(_ identifier: String) throws(SealKitError) {
+        guard Names.isContainer(identifier) else {
+            throw SealKitError(
+                .badContainer, "\"\(identifier)\" is not a container identifier",
+                remedy: "use letters, digits, dots and hyphens, like com.example.notes")
         }
     }
 }

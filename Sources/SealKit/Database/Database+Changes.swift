@@ -138,6 +138,14 @@ extension Database {
         return results
     }
 
+    /// Whether a token is of this zone's feed, and not of another zone, container, environment or database.
+    /// - Throws: `invalidArguments`, `badDatabase` for a zone that cannot be one of this database.
+    package func isToken(
+        _ token: ServerChangeToken, ofZoneWith zoneID: RecordZone.ID
+    ) throws(SealKitError) -> Bool {
+        token.zone == (try zoneScope(zoneID)).id.hex
+    }
+
     /// - Parameter moment: when the server is asked; nil for now.
     /// - Returns: the request, and the rosters that an answer may not fall behind.
     func request(

@@ -12,12 +12,12 @@ extension ServerConfiguration {
     /// What other commands of `sealkit` read: it may well be there too where a server starts.
     private static let clientVariables = Set(
         [
-            "ACCOUNT", "CA_FILE", "CONTAINER", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE",
+            "ACCOUNT", "CA_FILE", "CONTAINER", "ENVIRONMENT", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE",
             "OPERATOR_TOKEN", "PASSPHRASE", "RECOVERY_PASSPHRASE",
         ].map { variablePrefix + $0 })
 
     /// What the module CloudKit reads beside those, and no command.
-    private static let moduleVariables = Set(["ENVIRONMENT", "STATE"].map { variablePrefix + $0 })
+    private static let moduleVariables = Set(["STATE"].map { variablePrefix + $0 })
 
     /// What this project's own tests and tools read.
     private static let toolVariables = Set(

@@ -7,8 +7,8 @@ struct AccountList: ClientCommand {
         commandName: "list",
         abstract: "List the accounts on this machine; * marks the one in use. Needs no network and no passphrase.",
         discussion: """
-            Accounts lie side by side, each with a key file and with what it has verified. A command takes --account NAME, else \
-            $SEALKIT_ACCOUNT, else the one in use.
+            Accounts lie side by side, each with a key file and with what it has verified. A command takes --key-file FILE or \
+            --account NAME, else $SEALKIT_KEY_FILE, else $SEALKIT_ACCOUNT, else the one in use.
 
               sealkit account list
             """)

@@ -56,7 +56,7 @@ enum NewAccount {
         }
         let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
         output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")
-        try await container.register()
+        await container.makeKnown(output)
         return Client(account: account, container: container, trust: trust)
     }
 }

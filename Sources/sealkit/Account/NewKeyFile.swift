@@ -9,10 +9,16 @@ struct NewKeyFile {
     init(_ global: GlobalOptions) { self.global = global }
 
     func check() throws {
+        try global.checkContainer()
+        let remedy = "name another with --account or --key-file, or move it away"
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw Failure.Local(
-                status: .cannotWrite, reason: "there is a key file at \(url.path) already",
-                remedy: "name another with --account or --key-file, or move it away")
+                status: .cannotWrite, reason: "there is a key file at \(url.path) already", remedy: remedy)
+        }
+        // Through one that leads nowhere nothing is written, which would come out when the account has been made.
+        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: url.path)) == nil else {
+            throw Failure.Local(
+                status: .cannotWrite, reason: "\(url.path) is a link to a file that is not there", remedy: remedy)
         }
         let folder = url.deletingLastPathComponent()
         if !FileManager.default.fileExists(atPath: folder.path) {

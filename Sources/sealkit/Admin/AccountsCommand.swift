@@ -34,7 +34,8 @@ struct AccountsCommand: AdministeringCommand {
                 matching: text, suspendedOnly: suspended, after: cursor, limit: limit)
             for account in page.accounts {
                 try output.result(
-                    OperatedAccountText.lines(account), bare: account.name, json: OperatedAccountText.json(account))
+                    OperatedAccountText.lines(account), bare: account.name.escaped,
+                    json: OperatedAccountText.json(account))
             }
             return (page.accounts.count, page.cursor)
         }

@@ -38,6 +38,6 @@ struct QuotaCommand: AdministeringCommand {
     func run(_ server: ServerOperator) async throws {
         let changed = try await server.setQuota(amount.quota, of: account)
         try output.result(
-            OperatedAccountText.line(changed), bare: changed.name, json: OperatedAccountText.json(changed))
+            OperatedAccountText.line(changed), bare: changed.name.escaped, json: OperatedAccountText.json(changed))
     }
 }

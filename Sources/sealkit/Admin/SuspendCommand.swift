@@ -24,7 +24,8 @@ struct SuspendCommand: AdministeringCommand {
     func run(_ server: ServerOperator) async throws {
         let suspended = try await server.suspend(account, reason: reason)
         try output.result(
-            OperatedAccountText.lines(suspended), bare: suspended.name, json: OperatedAccountText.json(suspended))
+            OperatedAccountText.lines(suspended), bare: suspended.name.escaped,
+            json: OperatedAccountText.json(suspended))
     }
 }
 
@@ -42,6 +43,6 @@ struct UnsuspendCommand: AdministeringCommand {
     func run(_ server: ServerOperator) async throws {
         let account = try await server.unsuspend(account)
         try output.result(
-            OperatedAccountText.lines(account), bare: account.name, json: OperatedAccountText.json(account))
+            OperatedAccountText.lines(account), bare: account.name.escaped, json: OperatedAccountText.json(account))
     }
 }

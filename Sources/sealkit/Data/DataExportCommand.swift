@@ -7,7 +7,10 @@ struct DataExportCommand: AccountHolderCommand {
         commandName: "export",
         abstract: "Write this account's data into a folder in an open format, decrypted.",
         discussion: """
-            All zones of the private database, with records, files, and who shares them, and what this account has made in the \
+            Of one container in one environment (--container, --environment), which the result names: an account that is used by \
+            several apps is exported once for each.
+
+            All zones of its private database, with records, files, and who shares them, and what this account has made in the \
             container's public database (as far as the server gives it out: what it withholds there nobody can notice); with \
             --shared also the zones of others, with --zone nothing but those. The folder is NOT ENCRYPTED: whoever reads it reads \
             everything. It holds no keys and no share's URL. The format is in Vectors/FILES.md, "Data archive".
@@ -56,10 +59,12 @@ struct DataExportCommand: AccountHolderCommand {
         failures.show(output)
         output.note("\(folder) is not encrypted: keep it where nobody else reads it")
         try output.result(
-            "\(folder): \(export.zones.counted("zone")), \(export.records.counted("record")), \(export.assets.counted("file"))",
+            "\(folder): \(export.zones.counted("zone")), \(export.records.counted("record")), "
+                + "\(export.assets.counted("file")) of \(global.containerIdentifier), \(global.environment.rawValue)",
             bare: folder,
             json: [
-                "folder": .string(folder), "zones": .integer(Int64(export.zones)),
+                "folder": .string(folder), "container": .string(global.containerIdentifier),
+                "environment": .string(global.environment.rawValue), "zones": .integer(Int64(export.zones)),
                 "records": .integer(Int64(export.records)),
                 "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)),
                 "failures": failures.json,

@@ -30,14 +30,14 @@ struct ManagementTokenCommand: ParsableCommand {
             let text = token.text()
             do throws(SealKitError) {
                 try output.only(
-                    "token \(entry.id) for \(entry.containerIdentifier.escaped)\n\(text)", bare: text,
+                    "token \(entry.id.escaped) for \(entry.containerIdentifier.escaped)\n\(text)", bare: text,
                     json: entry.json.merging(["token": .string(text)]) { _, new in new })
             } catch {
                 // A token that nobody has is of no use.
                 do { try await tokens.revoke(entry.id) } catch let failure {
                     throw error.adding(
                         remedy: "end the token that was made, which could not be done now (\(failure.said)): "
-                            + "sealkit management-token revoke \(entry.id)")
+                            + "sealkit management-token revoke \(entry.id.inShell)")
                 }
                 throw error
             }
@@ -60,8 +60,8 @@ struct ManagementTokenCommand: ParsableCommand {
             for entry in try await tokens.list(for: all ? nil : global.containerIdentifier) {
                 let expiry = entry.expirationDate.map { "until \($0.formatted(.iso8601))" } ?? "until revoked"
                 try output.result(
-                    "\(entry.id)  \(entry.containerIdentifier.escaped)  \(entry.name.escaped)  \(expiry)",
-                    bare: entry.id,
+                    "\(entry.id.escaped)  \(entry.containerIdentifier.escaped)  \(entry.name.escaped)  \(expiry)",
+                    bare: entry.id.escaped,
                     json: entry.json)
             }
         }

@@ -9,6 +9,11 @@ enum NotificationText {
         return line
     }
 
+    /// Nobody signed it: what it names is the server's word.
+    static func bare(_ fired: Container.Notification.Fired) -> String {
+        (fired.recordID?.recordName ?? fired.zoneID.description).escaped
+    }
+
     static func json(_ fired: Container.Notification.Fired) -> [String: JSONValue] {
         var fields: [String: JSONValue] = [
             "subscription": .string(fired.subscriptionID), "database": .string(name(fired.databaseScope)),

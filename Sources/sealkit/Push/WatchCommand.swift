@@ -18,7 +18,7 @@ struct WatchCommand: AccountHolderCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    @Option(help: ArgumentHelp("Go on after this notification, as it was printed.", valueName: "id"))
+    @Option(help: ArgumentHelp("Go on after this notification: its id, which --json prints.", valueName: "id"))
     var after: String?
 
     func run(_ client: Client) async throws {
@@ -43,7 +43,7 @@ struct WatchCommand: AccountHolderCommand {
                     "more happened than is kept: fetch all changes", json: Self.json("reset", notification))
             case .fired(let fired):
                 try output.result(
-                    Self.text(fired), bare: fired.recordID?.recordName ?? fired.zoneID.description,
+                    Self.text(fired), bare: NotificationText.bare(fired),
                     json: Self.json("notification", notification).merging(NotificationText.json(fired)) { $1 })
             }
             // Beside what comes: no notification waits for what only explains why there is none.

@@ -32,13 +32,10 @@ struct FieldArgument {
         key = String(name[0])
         let kind = name.count == 2 ? String(name[1]) : "string"
         let given = String(text[text.index(after: equals)...])
-        // A date that no calendar has is written with an @ in front: none comes from a file.
-        let source =
-            [Kind.date.rawValue, "list-\(Kind.date.rawValue)"].contains(kind)
-            ? .literal(given) : try Source(given, key: key)
+        let source = Self.isDate(kind) ? .literal(given) : try Source(given, key: key)
         if kind.hasPrefix("list-") {
             let kind = try Kind(String(kind.dropFirst(5)), key: key)
-            let elements = Self.elements(try source.text())
+            let elements = Self.elements(try source.text(without: kind == .string ? .lineEnd : .blanks))
             var values: [RecordValue] = []
             for element in elements { values.append(try kind.value(element, key: key)) }
             value = .list(values)
@@ -46,8 +43,23 @@ struct FieldArgument {
             let kind = try Kind(kind, key: key)
             value =
                 kind == .data
-                ? .data(try source.data()) : try kind.value(try source.text(trimmed: kind != .string), key: key)
+                ? .data(try source.data())
+                : try kind.value(try source.text(without: kind == .string ? .nothing : .blanks), key: key)
         }
+    }
+
+    /// Whether its value comes from standard input, which can be read once.
+    static func readsStandardInput(_ text: String) -> Bool {
+        guard text.hasSuffix("=@-"), let equals = text.firstIndex(of: "="), text[equals...] == "=@-" else {
+            return false
+        }
+        let kind = text[..<equals].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).dropFirst()
+        return !isDate(kind.first.map(String.init) ?? "")
+    }
+
+    /// A date that no calendar has is written with an @ in front: none comes from a file.
+    private static func isDate(_ kind: String) -> Bool {
+        [Kind.date.rawValue, "list-\(Kind.date.rawValue)"].contains(kind)
     }
 
     /// Splits at commas; a backslash takes the next character as it is. No text at all is the empty list.
@@ -92,7 +104,12 @@ struct FieldArgument {
             }
         }
 
-        func text(trimmed: Bool = false) throws(SealKitError) -> String {
+        /// What a file's text has at its ends that is none of the value.
+        enum Trimming {
+            case nothing, lineEnd, blanks
+        }
+
+        func text(without trimming: Trimming) throws(SealKitError) -> String {
             switch self {
             case .literal(let text): return text
             case .bytes(let bytes, let key):
@@ -100,7 +117,11 @@ struct FieldArgument {
                     throw SealKitError(
                         .invalidArguments, "field \(key) is not UTF-8 text", remedy: "store it as data: \(key):data=@…")
                 }
-                return trimmed ? text.trimmingCharacters(in: .whitespacesAndNewlines) : text
+                switch trimming {
+                case .nothing: return text
+                case .lineEnd: return text.last?.isNewline == true ? String(text.dropLast()) : text
+                case .blanks: return text.trimmingCharacters(in: .whitespacesAndNewlines)
+                }
             }
         }
 

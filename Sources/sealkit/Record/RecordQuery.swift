@@ -18,7 +18,8 @@ struct RecordQuery: AccountHolderCommand {
             Files stay on the server: sealkit record asset fetches one.
 
             --arg takes kind=value, with the kinds of `sealkit help record save`. Each record is verified and held against the \
-            query; one that does not hold is reported, and nothing of it is shown; the exit code is then 76.
+            query; one that does not hold is reported, and nothing of it is shown; the exit code is then 76, \
+            whatever else could not be shown.
             """)
 
     @Argument(help: "The predicate; all records of the type without one.")

@@ -14,8 +14,8 @@ struct RecordSave: AccountHolderCommand {
                 --seal title="Plans" --seal text=@- --seal due:date=2026-11-21 \\
                 --set folder=work --asset scan=plans.pdf
 
-            With --update an existing record is fetched and changed; the fields that are not named stay as they are. If somebody \
-            else saves it in between, nothing is overwritten: the exit code is 79, and the server's version is shown.
+            With --update and its --name an existing record is fetched and changed; the fields that are not named stay as they \
+            are. If somebody else saves it in between, nothing is overwritten: the exit code is 79, and the server's version is shown.
 
             Of a server that was restored from a backup this device refuses what is older than it has seen, and saves nothing over \
             it. With --restoring it does: the record as it is given here, or with --update the server's older version with what is \
@@ -50,7 +50,7 @@ struct RecordSave: AccountHolderCommand {
 
     private static let parentKey = "parent"
 
-    @Flag(help: "Change the record where it exists.")
+    @Flag(help: "Change the record of that name where it exists.")
     var update = false
 
     @Flag(help: "As --update; and where what is there does not open, whoever made it so, save this in its place.")
@@ -65,7 +65,14 @@ struct RecordSave: AccountHolderCommand {
         guard parent?.isEmpty ?? true || !unset.contains(Self.parentKey) else {
             throw ValidationError("--parent and --unset \(Self.parentKey) contradict each other.")
         }
-        guard !restoring || name != nil else { throw ValidationError("--restoring needs the record's --name.") }
+        guard name != nil || !(update || overwrite || restoring) else {
+            throw ValidationError("--update, --overwrite and --restoring need the record's --name.")
+        }
+        // The second reader would find it at its end, and what it saves would be empty.
+        let readers = (plain + seal).count(where: FieldArgument.readsStandardInput)
+        guard readers + (global.passphraseFd == STDIN_FILENO ? 1 : 0) < 2 else {
+            throw ValidationError("Standard input is there for one value: give the others by @path.")
+        }
         guard !restoring || !overwrite else { throw ValidationError("Say --restoring or --overwrite.") }
     }
 

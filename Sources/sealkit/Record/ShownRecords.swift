@@ -4,7 +4,8 @@ import SealKit
 /// Shows records that come in pages, and remembers what of them did not verify.
 struct ShownRecords {
     private var count = 0
-    /// The last record that could not be shown.
+    /// Why records could not be shown: the first that does not verify, else the first of all. The process's exit code
+    /// tells of it, so that nothing hides one that does not verify.
     private(set) var failed: SealKitError?
 
     var countText: String { count.counted("record") }
@@ -27,7 +28,7 @@ struct ShownRecords {
                 try output.result(
                     RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
             case .failure(let error):
-                failed = error
+                failed = FailedRecords.worse(failed, error)
                 try output.result(
                     "! \(id.recordName.escaped): \(error.said.escaped.withNames)",
                     json: [

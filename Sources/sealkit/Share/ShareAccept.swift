@@ -83,9 +83,10 @@ struct ShareAccept: ClientCommand {
         let zoneID = try await client.container.accept(url, as: invitee, language: code.language) { accepted = $0 }
         guard let metadata = accepted else { return }
         // Who accepts a share of their own has the zone already.
-        let owner = zoneID.ownerName == RecordZone.ID.currentUser ? "" : " --owner \(zoneID.ownerName.escaped)"
+        let owner = zoneID.ownerName == RecordZone.ID.currentUser ? "" : " --owner=\(zoneID.ownerName.inShell)"
+        let reading = "sealkit record list --zone=\(zoneID.zoneName.inShell)\(owner)\(global.givenInShell)"
         try output.result(
-            metadata.text(.accepted) + "\nRead it with: sealkit record list --zone \(zoneID.zoneName.escaped)\(owner)",
+            metadata.text(.accepted) + "\nRead it with: \(reading.escapedToCopy)",
             bare: "\(zoneID.ownerName.escaped)/\(zoneID.zoneName.escaped)", json: metadata.json(.accepted))
         // Whoever came only to read has not learned how yet.
         guard read || (isNewcomer && Prompt.isAtTerminal) else { return }

@@ -23,7 +23,7 @@ struct ShareBlock: AccountHolderCommand {
             }
         }
         try output.result("blocked \(person.escaped)", json: ShareText.json(saved))
-        ShareText.noteOneTime(saved, output)
-        ShareText.noteURL(saved, output)
+        ShareText.noteOneTime(saved, AdvisedShare(place, global), output)
+        ShareText.noteURL(saved, AdvisedShare(place, global), output)
     }
 }

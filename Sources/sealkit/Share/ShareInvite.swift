@@ -116,9 +116,11 @@ struct ShareInvite: AccountHolderCommand {
                 bare: url,
                 json: json.naming(identity.userRecordID?.recordName, as: "name"))
         } catch {
-            throw error.adding(remedy: "the invitation is made, and sealkit share url prints its URL")
+            let person = ownURL == nil ? "" : " --for=\(invited.participantID.inShell)"
+            let advised = AdvisedShare(place, global).command("url", person)
+            throw error.adding(remedy: "the invitation is made, and \(advised) prints its URL")
         }
-        ShareText.noteURL(saved, output)
+        ShareText.noteURL(saved, AdvisedShare(place, global), output)
     }
 
     /// What the server says of itself, where somebody is invited whom it may not know. Nil where it does not answer:

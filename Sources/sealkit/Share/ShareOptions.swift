@@ -32,6 +32,30 @@ struct ShareOptions: ParsableArguments {
     }
 }
 
+/// What a command that is printed to be run needs to come to the same share as the one that prints it.
+struct AdvisedShare {
+    private let zone: String
+    private let options: String
+
+    init(_ place: ShareOptions, _ global: GlobalOptions) {
+        self.init(zone: place.zone, owner: place.owner.owner, place.shared, global)
+    }
+
+    init(zone: String, owner: String? = nil, _ shared: SharedRecordOption, _ global: GlobalOptions) {
+        self.zone = zone
+        options =
+            (owner.map { " --owner=\($0.inShell)" } ?? "") + (shared.record.map { " --record=\($0.inShell)" } ?? "")
+            + global.givenInShell
+    }
+
+    /// - Parameters:
+    ///   - verb: what `sealkit share` is to do; its other arguments come after this.
+    ///   - more: options of that command, each after a blank.
+    func command(_ verb: String, _ more: String = "") -> String {
+        "sealkit share \(verb)\(options)\(more) \(zone.argumentInShell)".escapedToCopy
+    }
+}
+
 extension Client {
     /// The share of one of one's own zones, or of a record in it.
     func ownShare(_ zone: String, _ shared: SharedRecordOption) async throws(SealKitError) -> Share {

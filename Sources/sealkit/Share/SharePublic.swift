@@ -24,6 +24,6 @@ struct SharePublic: AccountHolderCommand {
             permission == .none
                 ? "only who is invited may join" : "anybody with this URL may join:\n\n    \(saved.url ?? "")\n",
             bare: saved.url ?? "", json: ShareText.json(saved))
-        ShareText.noteURL(saved, output)
+        ShareText.noteURL(saved, AdvisedShare(zone: zone, shared, global), output)
     }
 }

@@ -27,7 +27,7 @@ struct ShareRemove: AccountHolderCommand {
             share.removeParticipant(found)
         }
         try output.result("removed \(participant.escaped); a new key is in force", json: ShareText.json(saved))
-        ShareText.noteOneTime(saved, output)
-        ShareText.noteURL(saved, output)
+        ShareText.noteOneTime(saved, AdvisedShare(place, global), output)
+        ShareText.noteURL(saved, AdvisedShare(place, global), output)
     }
 }

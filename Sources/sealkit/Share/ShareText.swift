@@ -92,20 +92,21 @@ enum ShareText {
     }
 
     /// Who may still come in by a URL of its own, as a remark after somebody was put out.
-    static func noteOneTime(_ share: Share, _ output: Output) {
+    /// - Parameter place: of the share.
+    static func noteOneTime(_ share: Share, _ place: AdvisedShare, _ output: Output) {
         let open = share.openOneTimeInvitations
         guard !open.isEmpty else { return }
         output.note("Who has one of these one-time URLs may still accept, also somebody who was put out:")
         for line in lines(open) { output.note(line) }
-        output.note("take one back: sealkit share remove \(share.zoneID.zoneName.escaped) <id>")
+        output.note("take one back: \(place.command("remove")) <id>")
     }
 
     /// After a share-wide URL was put in the place of another one.
-    static func noteURL(_ share: Share, _ output: Output) {
+    /// - Parameter place: of the share.
+    static func noteURL(_ share: Share, _ place: AdvisedShare, _ output: Output) {
         guard share.isURLRenewed else { return }
         output.note(
-            "The share has a new URL; the one before leads nowhere any more. See: sealkit share url \(share.zoneID.zoneName.escaped)"
-        )
+            "The share has a new URL; the one before leads nowhere any more. See: \(place.command("url"))")
         for participant in share.waitingForURL {
             output.note(
                 "\(shownName(participant.userIdentity)) was invited with the one before, has not accepted, and needs the new one"

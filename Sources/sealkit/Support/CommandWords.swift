@@ -11,6 +11,7 @@ enum CommandWords {
             "the file that was named with --ca-file"
         ),
         ("with move(in:to:trust:)", "with sealkit account move"),
+        ("open it with that container", "name both with --container and --environment"),
         (
             "use an account on that server, or make one there",
             "name the key file of an account there with --key-file; sealkit share accept makes one where there is none"
@@ -44,6 +45,10 @@ enum CommandWords {
         ("merge into serverRecord and save that", "look at what it has now, and save your change again with --update"),
         ("saving again reports serverRecordChanged if it was", "saving again reports a conflict if it was"),
         ("make it with Asset(fileURL:)", "name a file with --asset"),
+        (
+            "make a new Asset of the file, or take the server's record",
+            "name the file again with --asset, or take what the server has"
+        ),
         ("download it, and make a new Asset of the file", "fetch it with sealkit record asset, and save that file"),
         ("share it with save(_:rootRecord:)", "share it with sealkit share create --record"),
         (
@@ -105,14 +110,6 @@ extension SealKitError {
         return text.contains("\(command) --abandon")
             ? text.replacing("\(command) --abandon", with: "\(command) \(zone) --abandon \(fork.head)")
             : text.replacing(command, with: "\(command) \(zone)")
-    }
-}
-
-extension String {
-    /// As a shell reads one word.
-    fileprivate var inShell: String {
-        allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
-            ? self : "'\(replacing("'", with: #"'\''"#))'"
     }
 }
 

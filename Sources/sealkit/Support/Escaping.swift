@@ -21,6 +21,18 @@ extension String {
         return out
     }
 
+    /// As `escaped`, with backslashes as they are: for what is there to be copied, as a command that is advised.
+    var escapedToCopy: String { escaped.replacing(#"\\"#, with: #"\"#) }
+
+    /// As a shell reads one word.
+    var inShell: String {
+        !isEmpty && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-/".contains($0)) }
+            ? self : "'\(replacing("'", with: #"'\''"#))'"
+    }
+
+    /// As a shell, and then a command, read one argument that is no option: it stands last.
+    var argumentInShell: String { hasPrefix("-") ? "-- \(inShell)" : inShell }
+
     func padded(to width: Int) -> String {
         count >= width ? self + " " : self + String(repeating: " ", count: width - count)
     }

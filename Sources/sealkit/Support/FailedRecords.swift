@@ -12,13 +12,19 @@ struct FailedRecords {
     var count: Int { failures.count }
 
     /// What the process's exit code tells of.
-    var worst: SealKitError? {
-        failures.map(\.error).first { ExitStatus($0.code) == .integrity } ?? failures.first?.error
+    var worst: SealKitError? { failures.reduce(nil) { Self.worse($0, $1.error) } }
+
+    /// Of two errors the one that a process's exit code tells of: what does not verify goes before all else.
+    static func worse(_ known: SealKitError?, _ next: SealKitError) -> SealKitError {
+        guard let known, ExitStatus(known.code) == .integrity || ExitStatus(next.code) != .integrity else {
+            return next
+        }
+        return known
     }
 
     func show(_ output: Output) {
         for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.said.escaped.withNames)") }
-        if let worst, !worst.remedy.isEmpty { output.note(worst.advice.escaped) }
+        if let worst, !worst.remedy.isEmpty { output.note(worst.advice.escapedToCopy) }
     }
 
     var json: JSONValue {

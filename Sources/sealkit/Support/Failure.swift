@@ -19,15 +19,13 @@ struct Failure {
     func exit(asJSON: Bool) -> Never {
         switch error {
         case let error as SealKitError:
-            report(
-                error.code.rawValue, error.reason, error.remedy, retryAfter: error.retryAfter,
-                server: error.serverRecord, asJSON)
+            Output.standardError(Self.text(of: error, asJSON: asJSON))
             Foundation.exit(ExitStatus(error.code).rawValue)
         case let error as Local:
-            report("\(error.status)", error.reason, error.remedy, asJSON)
+            Output.standardError(Self.text("\(error.status)", error.reason, error.remedy, asJSON))
             Foundation.exit(error.status.rawValue)
         case let error as ConfigurationError:
-            report("configuration", error.description, "", asJSON)
+            Output.standardError(Self.text("configuration", error.description, "", asJSON))
             Foundation.exit(ExitStatus.badInput.rawValue)
         case is CancellationError: Failure(SealKitError(.operationCancelled, "cancelled")).exit(asJSON: asJSON)
         default:
@@ -36,7 +34,7 @@ struct Failure {
             let code = SealKitCommand.exitCode(for: error)
             guard !code.isSuccess else { Failure.show(SealKitCommand.fullMessage(for: error), asJSON) }
             guard asJSON, !(error is ExitCode) else { SealKitCommand.exit(withError: error) }
-            report("usage", SealKitCommand.message(for: error), "", asJSON)
+            Output.standardError(Self.text("usage", SealKitCommand.message(for: error), "", asJSON))
             Foundation.exit(code.rawValue)
         }
     }
@@ -49,24 +47,29 @@ struct Failure {
         Foundation.exit(ExitStatus.ok.rawValue)
     }
 
-    private func report(
+    static func text(of error: SealKitError, asJSON: Bool) -> String {
+        text(
+            error.code.rawValue, error.reason, error.advice, retryAfter: error.retryAfter, server: error.serverRecord,
+            asJSON)
+    }
+
+    private static func text(
         _ code: String, _ reason: String, _ remedy: String, retryAfter: Double? = nil, server: Record? = nil,
         _ asJSON: Bool
-    ) {
+    ) -> String {
         let (reason, remedy) = (CommandWords.of(reason), CommandWords.of(remedy))
         guard !asJSON else {
             var fields: [String: JSONValue] = ["code": .string(code), "reason": .string(reason)]
             if !remedy.isEmpty { fields["remedy"] = .string(remedy) }
             if let retryAfter { fields["retryAfter"] = .double(retryAfter) }
             if let server { fields["serverRecord"] = RecordText.json(server) }
-            Output.standardError(JSONValue.object(["error": .object(fields)]).line)
-            return
+            return JSONValue.object(["error": .object(fields)]).line
         }
         var line = "error: \(reason.escaped.withNames)"
-        if !remedy.isEmpty { line += " – \(remedy.escaped)" }
+        if !remedy.isEmpty { line += " – \(remedy.escapedToCopy)" }
         line += " [\(code.escaped)]"
         if let retryAfter { line += String(format: " (try again in %.0f s)", retryAfter.rounded(.up)) }
-        Output.standardError(line)
-        if let server { Output.standardError("the server has:\n" + RecordText.text(server)) }
+        if let server { line += "\nthe server has:\n" + RecordText.text(server) }
+        return line
     }
 }

@@ -20,10 +20,11 @@ struct GlobalOptions: ParsableArguments {
     var container: String?
 
     @Option(
+        name: .customLong("environment"),
         help:
-            "development, where record types appear on first save, or production, which knows what was deployed. Two separate sets of data."
+            "development, where record types appear on first save, or production, which knows what was deployed. Two separate sets of data. Default: $SEALKIT_ENVIRONMENT, or development."
     )
-    var environment: EnvironmentName = .development
+    var givenEnvironment: EnvironmentName?
 
     @Option(
         help: ArgumentHelp(
@@ -69,7 +70,10 @@ struct GlobalOptions: ParsableArguments {
     }
 
     /// Refuses what `validate` cannot: the parser gives errors of its own alone their exit codes and remedies.
-    func check() throws(SealKitError) { _ = try accountFile() }
+    func check() throws(SealKitError) {
+        _ = try accountFile()
+        _ = try chosenEnvironment()
+    }
 
     var keyFileURL: URL {
         // What cannot be found out was refused before the command ran.
@@ -121,6 +125,35 @@ struct GlobalOptions: ParsableArguments {
     }
 
     var containerIdentifier: String { container ?? Self.variable("SEALKIT_CONTAINER") ?? "org.sealkit.notes" }
+
+    var environment: EnvironmentName {
+        // What is none was refused before the command ran.
+        (try? chosenEnvironment()) ?? .development
+    }
+
+    private func chosenEnvironment() throws(SealKitError) -> EnvironmentName {
+        if let givenEnvironment { return givenEnvironment }
+        guard let name = Self.variable("SEALKIT_ENVIRONMENT") else { return .development }
+        guard let environment = EnvironmentName(rawValue: name) else {
+            throw SealKitError(
+                .invalidArguments, "SEALKIT_ENVIRONMENT is neither development nor production",
+                remedy: "set it to one of them, or leave it out")
+        }
+        return environment
+    }
+
+    /// Those of these options that say as whom and where, as they were given, each after a blank: for a command that is
+    /// printed to be run.
+    var givenInShell: String {
+        let given = [
+            ("key-file", keyFile), ("account", account), ("container", container),
+            ("environment", givenEnvironment?.rawValue),
+        ]
+        return given.map { name, value in value.map { " --\(name)=\($0.inShell)" } ?? "" }.joined()
+    }
+
+    /// - Throws: `badContainer`.
+    func checkContainer() throws(SealKitError) { try Container.checkIdentifier(containerIdentifier) }
 
     func transport(server: String) throws(SealKitError) -> HTTPTransport {
         var configuration = HTTPTransport.Configuration()
