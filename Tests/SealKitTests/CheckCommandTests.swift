@@ -85,6 +85,18 @@ import Testing
         }
     }
 
+    /// Whoever has not started the new server yet is not to give up what was written since the newest backup.
+    @Test func aDatabaseOfAnOlderVersionIsNotDamaged() async throws {
+        let server = try BackedUpServer()
+        defer { server.stop() }
+        server.process.terminate()
+        try server.change("DELETE FROM migrations WHERE position > 3")
+        try server.change("DROP TABLE database_feed")
+        let said = try await server.call("check", "--data", "data", status: 65)
+        #expect(said.errors.contains("made by an older version"), "\(said)")
+        #expect(!(said.output + said.errors).contains("restore"), "\(said)")
+    }
+
     @Test func thereHasToBeADatabase() async throws {
         let server = try BackedUpServer()
         defer { server.stop() }

@@ -27,20 +27,22 @@ package struct DataCheck {
 
     /// What is wrong, in the order in which it is best looked at; nothing where all is well.
     ///
-    /// Throws `StorageError.unknownSchema` for a database of another version, `unsettled` for one in which something
-    /// has to be taken back first; `FileError`, `CancellationError`.
+    /// Throws `StorageError.unknownSchema` for a database of a newer version, `unsuitable` for one of an older version
+    /// or of another program, `unsettled` for one in which something has to be taken back first, `full` where there is
+    /// no room for what is sorted meanwhile; `FileError`, `CancellationError`.
     package func run() throws -> [Finding] {
         var findings: [Finding] = []
         do {
             let database = try SQLiteFile(reading: path)
             defer { database.close() }
             findings += try database.faults().map { Finding(.database, "SQLite: \($0)", remedy: RowRule.restore) }
-            try database.read { try Migration.requireKnown(in: $0, file: path) }
+            // What an older version lacks is no damage.
+            try database.read { try Migrator(migrations: Migration.all).requireAll($0, file: path) }
             findings += try database.read { try Self.rows(in: $0) }
             findings += try blobs(of: database)
         } catch let error as StorageError {
             switch error {
-            case .unknownSchema, .unsettled: throw error
+            case .unknownSchema, .unsuitable, .unsettled, .full: throw error
             default: break
             }
             findings.append(

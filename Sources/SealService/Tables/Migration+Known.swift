@@ -4,10 +4,6 @@ extension Migration {
     /// That this version knows each step that a database has gone through: what another one made is not understood.
     /// - Parameter file: named in the error.
     /// - Throws: `StorageError.unknownSchema`.
-    package static func requireKnown(in connection: any SQLConnection, file: String) throws {
-        try requireKnown(try applied(in: connection), file: file)
-    }
-
     package static func requireKnown(_ applied: [String], file: String) throws(StorageError) {
         for (index, name) in applied.enumerated() where index >= all.count || all[index].name != name {
             throw .unknownSchema(file: file, migration: name)
