@@ -103,9 +103,10 @@ final class AlertWatch: Sendable {
         let counted = rules.filter(\.measure.isOfRequests)
         guard telemetry.recorder != nil, !counted.isEmpty else { return (readings, nil) }
         do {
-            let found = try await telemetry.reading { [logger, averages] file in
+            let found = try await telemetry.readingWhole { [logger, averages] file, since in
                 var (found, minutes) = ([String: AlertReading](), AlertMinutes(now: now / 1_000_000))
-                for rule in counted {
+                // What could not be counted is not nothing: of such minutes nothing is said.
+                for rule in counted where minutes.start(of: rule.message.minutes) >= since {
                     do {
                         found[rule.name] = try await rule.reading(file, minutes: &minutes, averages: averages)
                     } catch TelemetryFileError.tooMuch {

@@ -66,7 +66,9 @@ final class KeyWatch: Sendable {
     func look() async {
         let now = clock() / 1_000_000
         let begun = state.withLock { state -> KeySurvey.Place? in
-            if state.place == nil, now - (state.round?.ended ?? 0) >= Self.pause { state.place = KeySurvey.Place() }
+            let ended = state.round?.ended ?? 0
+            // One that ended in the future was made while the clock was ahead.
+            if state.place == nil, ended > now || now - ended >= Self.pause { state.place = KeySurvey.Place() }
             return state.place
         }
         guard var place = begun else { return }

@@ -24,7 +24,10 @@ final class Telemetry: Sendable {
 
     private struct Held {
         var file: TelemetryFile?
-        var isFailing = false
+        /// Why nothing can be written at present.
+        var failure: (any Error)?
+        /// In seconds since 1970: what was counted before was put aside with the file that it was in.
+        var wholeSince: Int64 = 0
         var isClosed = false
     }
 
@@ -56,7 +59,7 @@ final class Telemetry: Sendable {
     /// Of the counts.
     var state: State {
         guard recorder != nil else { return .off }
-        return held.withLock { $0.isFailing ? .failing : .ok }
+        return held.withLock { $0.failure != nil ? .failing : .ok }
     }
 
     /// Of the log.
@@ -66,8 +69,8 @@ final class Telemetry: Sendable {
     func flush() async {
         guard let recorder else { return }
         let minutes = hashed(recorder.take())
-        // What is too old goes also while nobody asks for anything.
-        guard !minutes.isEmpty || held.withLock({ $0.file != nil }) else { return }
+        // What is too old goes also while nobody asks for anything, and what has failed is tried again.
+        guard !minutes.isEmpty || held.withLock({ $0.file != nil || $0.failure != nil }) else { return }
         var used: TelemetryFile?
         do {
             let file = try file()
@@ -87,6 +90,19 @@ final class Telemetry: Sendable {
     /// - Throws: `FileError`, `StorageError`, `TelemetryFileError`.
     func reading<T>(_ body: (TelemetryFile) async throws -> T) async throws -> T {
         await flush()
+        return try await read(body)
+    }
+
+    /// The file, to be read by whoever takes what is not in it for what did not happen.
+    /// - Parameter body: is told since when everything that was counted is in the file, in seconds since 1970.
+    /// - Throws: as `reading`, and where what has come together cannot be written.
+    func readingWhole<T>(_ body: (_ file: TelemetryFile, _ since: Int64) async throws -> T) async throws -> T {
+        await flush()
+        if let failure = held.withLock(\.failure) { throw failure }
+        return try await read { file in try await body(file, held.withLock(\.wholeSince)) }
+    }
+
+    private func read<T>(_ body: (TelemetryFile) async throws -> T) async throws -> T {
         let file = try file()
         do { return try await body(file) } catch {
             if let error = error as? TelemetryFileError, error != .tooMuch {
@@ -130,6 +146,7 @@ final class Telemetry: Sendable {
         guard held.file === file else { return }
         file?.close()
         held.file = nil
+        held.wholeSince = clock() / 1_000_000
         let aside = path + ".damaged"
         do {
             for ending in ["", "-wal", "-shm"] {
@@ -147,8 +164,8 @@ final class Telemetry: Sendable {
     /// Once when it begins, and once when it is over.
     private func tell(failure: (any Error)?) {
         let wasFailing = held.withLock { held in
-            defer { held.isFailing = failure != nil }
-            return held.isFailing
+            defer { held.failure = failure }
+            return held.failure != nil
         }
         guard wasFailing != (failure != nil) else { return }
         if let failure {

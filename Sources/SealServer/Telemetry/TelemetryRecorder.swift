@@ -266,7 +266,9 @@ extension TelemetryRecorder.State {
         }
         var request = request
         if !request.isKnown { request.key = told(request.key, isKnown: false) }
-        request.time = max(time, loggedAt + 1)
+        // Within a second two may come at once. Where the clock was ahead until now, its time counts again: the log
+        // would be of a day to come, and its pseudonyms of all days until then.
+        request.time = loggedAt - time < 1_000_000 ? max(time, loggedAt + 1) : time
         loggedAt = request.time
         current.logCounts[Int(kind.rawValue)] += 1
         current.log.append(request)

@@ -15,7 +15,8 @@ package struct AlertMinutes {
     /// - Parameter now: seconds since 1970.
     package init(now: Int64) { end = TelemetryFile.Step.minute.start(of: now) }
 
-    func start(of minutes: UInt32) -> Int64 { end - Int64(minutes) * TelemetryFile.Step.minute.rawValue }
+    /// Of the first of the last so many, in seconds since 1970.
+    package func start(of minutes: UInt32) -> Int64 { end - Int64(minutes) * TelemetryFile.Step.minute.rawValue }
 
     /// - Parameter read: gets them.
     mutating func total(

@@ -7,6 +7,8 @@ package struct AlertRule: Sendable {
     package static let most = 100
     package static let mostTargets = 5
     package static let longestMinutes: UInt32 = 180
+    /// Of what a filter looks for.
+    package static let mostWordBytes = 1_024
     /// What an average is of: hours before the minutes that are looked at.
     package static let averagedHours: Int64 = 24
 
@@ -61,13 +63,18 @@ package struct AlertRule: Sendable {
         (self.message, self.measure) = (message, measure)
     }
 
-    /// That whoever is to be told can be.
+    /// That whoever is to be told can be: a message says what an alert looks at.
     /// - Throws: `invalidArguments`, `limitExceeded`, `serverRejectedRequest`.
     package func checkTargets(_ webhooks: WebhookTargets, hasMail: Bool) throws(ServerError) {
         guard hasMail || message.mail.isEmpty else {
             throw ServerError(
                 .serverRejectedRequest, "This server is set up without a mail relay.",
                 remedy: "Start it with --smtp-url and --smtp-from, or name a webhook.")
+        }
+        guard filters.values.allSatisfy({ $0.utf8.count <= Self.mostWordBytes }) else {
+            throw Self.invalid(
+                "What a filter looks for has at most \(Self.mostWordBytes) bytes.",
+                "Give the word that telemetry shows.")
         }
         for url in message.webhooks { try webhooks.check(url) }
     }

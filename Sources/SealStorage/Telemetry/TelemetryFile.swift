@@ -145,8 +145,11 @@ package final class TelemetryFile: Sendable {
                 logCounts.withLock { $0 = nil }
                 throw error
             }
-            // Pages of what is gone go back to the disk, some at a time.
-            try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
+            // Pages of what is gone go back to the disk, some at a time. Where they cannot, as on a full disk, what was
+            // written above is there all the same: whoever took it for unwritten would count it twice.
+            do {
+                try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
+            } catch let error as DatabaseError where Self.told(error) is StorageError {}
         }
     }
 

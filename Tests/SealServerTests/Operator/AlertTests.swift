@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import HTTPTypes
 import SealPrimitives
 import SealStatements
@@ -144,6 +145,74 @@ import Testing
     }
 
     private func look(_ server: RunningServer) async throws { try await server.services.jobs.run(.alerts) }
+
+    /// What could not be counted did not stop happening.
+    @Test func nothingIsSaidOfMinutesThatAreNotWritten() async throws {
+        try await with { server, boss, anna in
+            try await add(boss, Self.rule())
+            server.clock.advance(seconds: 61)
+            try await minute(server, anna, failing: 3)
+            #expect(try await alerts(boss).map(\.firing) == [true])
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let path = server.folder.file("data/telemetry.sqlite")
+            let other = try DatabaseQueue(path: path, configuration: configuration)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            // The job tells that it failed, as it does of the database.
+            try? await minute(server, anna, failing: 3)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try other.close()
+            #expect(server.services.telemetry.state == .failing)
+            #expect(try await history(boss).map(\.fired) == [true])
+            try await minute(server, anna, failing: 3)
+            #expect(server.services.telemetry.state == .ok)
+            #expect(try await history(boss).map(\.fired) == [true])
+            #expect(server.mail.sent.count == 1)
+            try await minute(server, anna, failing: 0)
+            #expect(try await history(boss).map(\.fired) == [false, true])
+        }
+    }
+
+    /// The new file is empty of what the old one had.
+    @Test func nothingIsSaidOfMinutesThatWereInADamagedFile() async throws {
+        try await with { server, boss, anna in
+            try await add(boss, Self.rule { $0.minutes = 5 })
+            server.clock.advance(seconds: 61)
+            try await minute(server, anna, failing: 20)
+            #expect(try await alerts(boss).map(\.firing) == [true])
+            let path = server.folder.file("data/telemetry.sqlite")
+            let other = try DatabaseQueue(path: path)
+            try await other.write { try $0.execute(sql: "DROP TABLE sums") }
+            try other.close()
+            for _ in 0..<4 {
+                try await minute(server, anna, failing: 0)
+                #expect(try await history(boss).map(\.fired) == [true])
+            }
+            #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+            // From then on all that there was is there.
+            for _ in 0..<3 { try await minute(server, anna, failing: 0) }
+            #expect(try await history(boss).map(\.fired) == [false, true])
+            #expect(server.mail.sent.count == 2)
+        }
+    }
+
+    /// A message says what an alert looks at, and none is larger than what is read of one.
+    @Test func whatAnAlertLooksForHasABound() async throws {
+        try await with { _, boss, _ in
+            func rule(_ count: Int) -> Sealkit_V1_AlertRule {
+                Self.rule {
+                    $0.filters = [
+                        .with { ($0.dimension, $0.word) = ("group", String(repeating: "a", count: count)) }
+                    ]
+                }
+            }
+            try await expectRefusal(.invalidArguments) {
+                try await boss.call(
+                    Endpoints.monitoring.addAlert, .with { $0.rule = rule(AlertRule.mostWordBytes + 1) })
+            }
+            try await add(boss, rule(AlertRule.mostWordBytes))
+        }
+    }
 
     @Test func anAlertFiresOnceAndRecoversOnce() async throws {
         let log = LogCapture()

@@ -140,6 +140,20 @@ import Testing
         return try await boss.telemetry(kind: "sharing", filters: filters).keys
     }
 
+    /// A round that ended while the clock was ahead is followed by another one all the same.
+    @Test func keysAreLookedAtAgainWhenTheClockGoesBack() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true) { server in
+            let watch = server.services.keyWatch
+            let now = server.clock.now
+            server.clock.advance(seconds: 30 * 86_400)
+            await watch.look()
+            #expect(watch.round?.ended == server.clock.now / 1_000_000)
+            server.clock.set(now)
+            await watch.look()
+            #expect(watch.round?.ended == now / 1_000_000)
+        }
+    }
+
     @Test func howKeysStandIsSeenByRostersAndStatements() async throws {
         let registry = MetricsRegistry()
         try await RunningServer.with(registry: registry, hasOperator: true, hasTelemetry: true) { server in

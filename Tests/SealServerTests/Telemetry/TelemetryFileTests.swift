@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SealPrimitives
 import Testing
 
@@ -55,6 +56,55 @@ import Testing
         #expect(line.total.sum.latency.total == 13)
         let mode = try FileManager.default.attributesOfItem(atPath: folder.file("t.sqlite"))[.posixPermissions] as? Int
         #expect(mode == 0o600)
+    }
+
+    /// Between the commit and what gives pages back to the disk another program takes the file.
+    private final class Intruder: TransactionObserver, @unchecked Sendable {
+        private let other: DatabaseQueue
+        private var isIn = false
+
+        init(_ path: String) throws {
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            other = try DatabaseQueue(path: path, configuration: configuration)
+        }
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+        func databaseDidChange(with event: DatabaseEvent) {}
+        func databaseDidRollback(_ db: Database) {}
+        func databaseDidCommit(_ db: Database) {
+            guard !isIn else { return }
+            isIn = true
+            try? other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        }
+
+        func leave() throws {
+            #expect(isIn)
+            try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try other.close()
+        }
+    }
+
+    /// What takes it for unwritten would count it again.
+    @Test func whatIsWrittenIsToldAsWrittenWherePagesCannotBeGivenBack() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("t.sqlite")
+        let file = try TelemetryFile(path: path)
+        defer { file.close() }
+        // Pages of what is gone.
+        try await file.queue.write { database in
+            try database.execute(
+                sql: "CREATE TABLE gone (a BLOB); INSERT INTO gone VALUES (zeroblob(4000000)); DROP TABLE gone")
+        }
+        let intruder = try Intruder(path)
+        file.queue.add(transactionObserver: intruder)
+        try await file.write([Self.minute(Self.day, 3)], now: Self.day + 60)
+        file.queue.remove(transactionObserver: intruder)
+        try intruder.leave()
+        #expect(try await Self.counts(file, .minute) == ["": [Self.day: 3]])
+        #expect(try await file.queue.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") ?? 0 } > 0)
+        try await file.write([], now: Self.day + 120)
+        #expect(try await file.queue.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") ?? 0 } == 0)
     }
 
     @Test func linesAreToldApartAndChosenByEachDimension() async throws {

@@ -53,6 +53,33 @@ import Testing
         #expect(try await again.entries(Self.query()) == entries.reversed())
     }
 
+    /// The clock was ahead, and is set right.
+    @Test func theLogGoesBackWithTheClock() async throws {
+        let clock = TestClock()
+        let month: Int64 = 30 * 86_400
+        clock.set((Self.day + month) * 1_000_000)
+        let recorder = TelemetryRecorder(hasLog: true, clock: { clock.now })
+        func note() { recorder.note(TelemetryCountingTests.request(TelemetryCountingTests.key())) }
+        note()
+        clock.set(Self.day * 1_000_000)
+        note()
+        // Two that come at once have a time each.
+        note()
+        clock.set(Self.day * 1_000_000 - 500_000)
+        note()
+        let times = recorder.take().log.flatMap(\.requests).map(\.time).sorted()
+        let now = Self.day * 1_000_000
+        #expect(times == [now, now + 1, now + 2, (Self.day + month) * 1_000_000])
+
+        // Nothing of a time to come outlasts a week.
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { file.close() }
+        let entries = [now + 1, now + 3_599_000_000, (Self.day + month) * 1_000_000].map { Self.entry($0) }
+        try await Self.write(entries, file)
+        #expect(try await file.entries(Self.query()).map(\.time) == [now + 3_599_000_000, now + 1])
+    }
+
     @Test func theyAreChosenByEachOfWhatTheyHave() async throws {
         let folder = TemporaryFolder()
         let file = try TelemetryFile(path: folder.file("t.sqlite"))
