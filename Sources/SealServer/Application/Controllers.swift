@@ -146,8 +146,7 @@ enum Controllers {
             telemetry: services.telemetry, transactions: services.transactions, clock: services.clock, journal: journal
         ).addRoutes(to: router)
         EventsController(
-            transactions: services.transactions, accounts: services.operatedAccounts, clock: services.clock,
-            journal: journal
+            transactions: services.transactions, accounts: services.operatedAccounts, journal: journal
         ).addRoutes(to: router)
         AlertsController(
             watch: services.alertWatch, messages: services.alertMessages, transactions: services.transactions,

@@ -63,12 +63,11 @@ extension Console {
     ) async throws -> Response {
         let container = fields["container"]
         let listed = try await tokens.list(.with { $0.container = container })
-        let (keys, events) = try await services.transactions.read { [now = services.clock()] connection in
+        let (keys, events) = try await services.transactions.read { connection in
             (
                 try OperatedServerKeys.list(of: container, limit: Self.mostServerKeys + 1, in: connection),
                 try ManagementEvents.list(
                     .with { ($0.container, $0.kinds, $0.limit) = (container, Self.accessEvents, 20) }, of: nil,
-                    now: now,
                     in: connection
                 ).events
             )

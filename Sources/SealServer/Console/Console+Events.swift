@@ -41,12 +41,13 @@ extension Console {
         if !fields["kind"].isEmpty { message.kinds = [fields["kind"]] }
         (message.container, message.account, message.limit) = (fields["container"], fields["account"], limit)
         message.cursor = try Self.cursor(fields)
-        let now = services.clock()
-        if !fields["hours"].isEmpty { message.from = now - (try Self.hours(fields["hours"])) * 3_600_000_000 }
+        if !fields["hours"].isEmpty {
+            message.from = services.clock() - (try Self.hours(fields["hours"])) * 3_600_000_000
+        }
         let asked = message
         var answer = try await services.transactions.read { [accounts = services.operatedAccounts] connection in
             try ManagementEvents.list(
-                asked, of: try accounts.find(asked.account, in: connection), now: now, in: connection)
+                asked, of: try accounts.find(asked.account, in: connection), in: connection)
         }
         journal.note(.events, ["count": "\(answer.events.count)"])
         if session.container != nil { answer.events = Self.withoutAccounts(answer.events) }

@@ -11,13 +11,10 @@ extension Console {
     func overview(_ session: ConsoleSessions.Session) async throws -> Response {
         let alerts = services.alertWatch.alerts
         let (stored, latest, usage) = try await services.transactions.read {
-            [clock = services.clock] connection -> (
-                [Alerts.Stored], [Sealkit_V1_ManagementEvent], Sealkit_V1_ServerUsageResponse
-            ) in
+            connection -> ([Alerts.Stored], [Sealkit_V1_ManagementEvent], Sealkit_V1_ServerUsageResponse) in
             var usage = try ServerUsage.totals(in: connection)
             usage.containers = try StorageUsage.containers(of: nil, largest: Self.mostContainers, in: connection)
-            let events = try ManagementEvents.list(
-                .with { $0.limit = 5 }, of: nil, now: clock(), in: connection)
+            let events = try ManagementEvents.list(.with { $0.limit = 5 }, of: nil, in: connection)
             return (try alerts.all(in: connection), events.events, usage)
         }
         let firing = stored.filter(\.isFiring).map { alert -> Markup in
@@ -60,9 +57,9 @@ extension Console {
 
     /// Of whoever manages one container: what is counted and stored there, and what was done to it.
     func overview(of container: String, _ session: ConsoleSessions.Session) async throws -> Response {
-        let (latest, stored) = try await services.transactions.read { [clock = services.clock] connection in
+        let (latest, stored) = try await services.transactions.read { connection in
             let events = try ManagementEvents.list(
-                .with { ($0.container, $0.limit) = (container, 5) }, of: nil, now: clock(), in: connection)
+                .with { ($0.container, $0.limit) = (container, 5) }, of: nil, in: connection)
             let stored = try StorageUsage.containers(of: nil, only: container, in: connection)
             return (events.events, stored)
         }

@@ -27,20 +27,19 @@ extension Console {
             let container = try Names.requireContainer(fields["container"])
             var (edited, version) = try await schema.version(container, .development)
             try Self.edit(&edited, fields)
-            // What was shown, and not what is there now: then somebody else's change is not undone by this one.
             _ = try await schema.importing(
                 .with { $0.schema = edited.text }, container, .development,
-                over: fields["shown"] == "\(version)" ? version : -1)
+                over: Self.shown(fields) == version ? version : -1)
             return noted(.importSchema, container)
         }
         post("/schema/deploy", &routes) { fields, _ in
             let container = try Self.confirmed(fields, to: "deploy: what goes to production stays there")
-            _ = try await schema.deploy(.init(), container, .production)
+            _ = try await schema.deploy(.init(), container, .production, over: Self.shown(fields))
             return noted(.deploy, container)
         }
         post("/schema/reset", &routes) { fields, _ in
             let container = try Self.confirmed(fields, to: "reset: what development alone has goes")
-            _ = try await schema.reset(.init(), container, .development)
+            _ = try await schema.reset(.init(), container, .development, over: Self.shown(fields))
             return noted(.resetSchema, container)
         }
     }
@@ -56,6 +55,10 @@ extension Console {
         return container
     }
 
+    /// The version of development's that the page was of: a form changes nothing over what somebody else has done
+    /// since, and brings nothing to production that nobody was shown. None has the number of a form without one.
+    private static func shown(_ fields: FormFields) -> Int64 { Int64(fields["shown"]) ?? -1 }
+
     private func noted(_ action: OperatorJournal.Action, _ container: String) -> Response {
         journal.note(action, ["container": "\(container)"])
         return ConsolePage.see("/schema?" + FormFields.query([("container", container)]))
@@ -68,7 +71,7 @@ extension Console {
         let isPreview = fields["do"] == "preview"
         let answer = try await schema.importing(
             .with { ($0.schema, $0.validateOnly) = (text, isPreview) }, container, .development,
-            over: Int64(fields["shown"]) ?? -1)
+            over: Self.shown(fields))
         guard isPreview else { return noted(.importSchema, container) }
         let changes = answer.differences.map { change -> Markup in
             change.loses
@@ -120,17 +123,18 @@ extension Console {
                 <form class="fields" method="post" action="/schema/deploy">
                 \(ConsolePage.formToken(session, "/schema/deploy"))\
                 <input type="hidden" name="container" value="\(container)">\
+                <input type="hidden" name="shown" value="\("\(version)")">\
                 \(Self.field("Type the container's name to deploy", "confirmation"))<button>Deploy to production</button>
                 </form>
                 """
         }
-        let history = try await services.transactions.read { [now = services.clock()] connection in
+        let history = try await services.transactions.read { connection in
             try ManagementEvents.list(
                 .with {
                     $0.container = container
                     $0.kinds = ["schema-imported", "schema-deployed", "schema-reset"]
                     $0.limit = 20
-                }, of: nil, now: now, in: connection)
+                }, of: nil, in: connection)
         }
         func file(_ environment: SealStatements.Environment) -> Markup {
             let query = FormFields.query([("container", container), ("environment", environment.name)])

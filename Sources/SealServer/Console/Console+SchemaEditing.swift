@@ -101,6 +101,15 @@ extension Console {
             ] where fields[word] == "yes" { indexes.insert(index) }
             let field = RecordType.Field(kind, isEncrypted: fields["encrypted"] == "yes", indexes: indexes)
             let type = fields["type"]
+            // One that is there keeps its kind: apps that save it so would be refused, and its values lie there.
+            if let known = schema.types[type]?.fields[fields["field"]],
+                known.type != field.type || known.isEncrypted != field.isEncrypted
+            {
+                throw ServerError(
+                    .invalidArguments,
+                    "The field is there with other values: \(known.type.schemaName)\(known.isEncrypted ? ", encrypted" : "").",
+                    remedy: "Choose these to change what it is searched by, or remove the field first.")
+            }
             schema.types[type, default: RecordType(name: type)].fields[fields["field"]] = field
         case "role": schema.roles.insert(fields["role"])
         case "remove":

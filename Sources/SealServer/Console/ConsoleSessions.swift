@@ -7,6 +7,8 @@ final class ConsoleSessions: Sendable {
     /// Twelve hours, in microseconds.
     static let lifetime: Int64 = 12 * 3_600_000_000
     private static let most = 100
+    /// A minute, in microseconds, by which a clock that is set right may go back.
+    private static let tolerance: Int64 = 60_000_000
     static let cookie = "__Host-sealkit-console"
 
     private struct Entry {
@@ -71,7 +73,8 @@ final class ConsoleSessions: Sendable {
         let (hash, now) = (Self.hash(bytes), clock())
         return entries.withLock { entries in
             guard let entry = entries[hash] else { return nil }
-            guard entry.expires > now else {
+            // One that would last for longer than any was begun while the clock was ahead.
+            guard entry.expires > now, entry.expires - now <= Self.lifetime + Self.tolerance else {
                 entries[hash] = nil
                 return nil
             }

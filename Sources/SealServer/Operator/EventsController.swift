@@ -6,16 +6,13 @@ import SealWire
 struct EventsController: Sendable {
     let transactions: Transactions
     let accounts: OperatedAccounts
-    /// Microseconds since 1970.
-    let clock: @Sendable () -> Int64
     let journal: OperatorJournal
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.monitoring.events) { message, _ in
-            let now = clock()
             let answer = try await transactions.read { [accounts] connection in
                 try ManagementEvents.list(
-                    message, of: try accounts.find(message.account, in: connection), now: now, in: connection)
+                    message, of: try accounts.find(message.account, in: connection), in: connection)
             }
             journal.note(.events, ["count": "\(answer.events.count)"])
             return answer

@@ -26,14 +26,13 @@ package enum ManagementEvents {
     }
 
     /// Newest first.
-    /// - Parameters:
-    ///   - account: the number of the one that the message names; nil for all.
-    ///   - now: microseconds since 1970.
+    /// - Parameter account: the number of the one that the message names; nil for all.
     /// - Throws: `invalidArguments`.
     package static func list(
-        _ message: Sealkit_V1_ListEventsRequest, of account: Int64?, now: Int64, in connection: any SQLConnection
+        _ message: Sealkit_V1_ListEventsRequest, of account: Int64?, in connection: any SQLConnection
     ) throws -> Sealkit_V1_ListEventsResponse {
-        let until = message.until == 0 ? now + 1 : message.until
+        // Without an end also those of a server whose clock is ahead, or was.
+        let until = message.until == 0 ? .max : message.until
         guard message.from >= 0, message.from < until else {
             throw ServerError(
                 .invalidArguments, "The time of events is none.",

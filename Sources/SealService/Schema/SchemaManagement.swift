@@ -67,15 +67,17 @@ package struct SchemaManagement: Sendable {
     }
 
     /// Brings production to development's schema: additive only.
-    /// - Throws: `invalidArguments`.
+    /// - Parameter shown: the version of development's that somebody has looked at; nil for whatever there is.
+    /// - Throws: `invalidArguments`; `serverRecordChanged` where development has another version by now.
     package func deploy(
-        _ message: Sealkit_V1_DeploySchemaRequest, _ container: String, _ environment: Environment
+        _ message: Sealkit_V1_DeploySchemaRequest, _ container: String, _ environment: Environment,
+        over shown: Int64? = nil
     ) async throws -> Sealkit_V1_ChangeSchemaResponse {
         guard environment == .production else {
             throw ServerError(
                 .invalidArguments, "A deployment changes production.", remedy: "Name production in the path.")
         }
-        return try await change(container, .production, as: .schemaDeployed, dryRun: message.dryRun) {
+        return try await change(container, .production, as: .schemaDeployed, dryRun: message.dryRun, over: shown) {
             development, production in
             let losses = SchemaDifference(from: production, to: development).losses
             guard losses.isEmpty else {
@@ -89,20 +91,24 @@ package struct SchemaManagement: Sendable {
 
     /// Brings development back to production's schema. Records stay: the logs of their zones are signed by their
     /// owners, and no server can close them.
-    /// - Throws: `invalidArguments`.
+    /// - Parameter shown: the version of development's that somebody has looked at; nil for whatever there is.
+    /// - Throws: `invalidArguments`; `serverRecordChanged` where development has another version by now.
     package func reset(
-        _ message: Sealkit_V1_ResetSchemaRequest, _ container: String, _ environment: Environment
+        _ message: Sealkit_V1_ResetSchemaRequest, _ container: String, _ environment: Environment,
+        over shown: Int64? = nil
     ) async throws -> Sealkit_V1_ChangeSchemaResponse {
         guard environment == .development else {
             throw ServerError(
                 .invalidArguments, "Production cannot be reset.", remedy: "Name development in the path.")
         }
-        return try await change(container, .development, as: .schemaReset, dryRun: message.dryRun) { _, production in
-            production
-        }
+        return try await change(
+            container, .development, as: .schemaReset, dryRun: message.dryRun, over: shown
+        ) { _, production in production }
     }
 
-    /// - Parameter target: what the environment is to have, from development's and production's schemas.
+    /// - Parameters:
+    ///   - shown: the version of development's that this is about; nil for whatever there is.
+    ///   - target: what the environment is to have, from development's and production's schemas.
     private func change(
         _ container: String, _ environment: Environment, as kind: ManagementEvent.Kind, dryRun: Bool,
         over shown: Int64? = nil,

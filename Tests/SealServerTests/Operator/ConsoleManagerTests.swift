@@ -146,15 +146,26 @@ import Testing
         }
     }
 
+    /// No longer than twelve hours, also where it was begun while the clock was ahead.
+    @Test func aSessionEndsWhenTheClockGoesBack() throws {
+        let clock = TestClock()
+        let sessions = ConsoleSessions(
+            randomBytes: { count in (0..<count).map { _ in UInt8.random(in: 0...255) } }, clock: { clock.now })
+        let (first, second) = (sessions.begin(), sessions.begin())
+        clock.advance(seconds: -30)
+        #expect(sessions.find(first) != nil)
+        clock.advance(seconds: -3_600)
+        #expect(sessions.find(first) == nil)
+        clock.advance(seconds: 3_630)
+        #expect(sessions.find(first) == nil && sessions.find(second) != nil)
+    }
+
     @Test func formsChangeDevelopmentByTheRulesOfAnImport() async throws {
         try await RunningServer.with(hasOperator: true, hasConsole: true) { server in
             let manager = try Management(server)
             let browser = try await ConsoleBrowser.signedIn(server, with: try await Self.made(server).secret)
             let page = "/schema"
-            func shown() async throws -> String {
-                let html = try await browser.get(page).body
-                return String(try #require(html.firstMatch(of: /name="shown" value="(-?[0-9]+)"/)).1)
-            }
+            func shown() async throws -> String { try await browser.shownVersion(of: page) }
             func edit(_ fields: [(String, String)], status: Int = 303) async throws {
                 let answer = try await browser.submit(
                     page, to: "/schema/edit", fields + [("shown", try await shown())])
@@ -187,6 +198,12 @@ import Testing
                 [("what", "remove"), ("part", "Users")], [("what", "remove"), ("part", "role Nobody")], [("what", "x")],
             ]
             for fields in refused { try await edit(fields, status: 400) }
+            // A field that is there keeps its kind; what it is searched by changes.
+            for other in [
+                [("kind", "INT64")], [("kind", "LIST<STRING>")], [("kind", "STRING"), ("encrypted", "yes")],
+            ] {
+                try await edit([("what", "field"), ("type", "Note"), ("field", "title")] + other, status: 400)
+            }
             #expect(try await server.schema().schema == schema)
 
             // What was deployed stays.
@@ -227,9 +244,15 @@ import Testing
 
             // Back to production's, by the container's name.
             let name = TestClient.container
-            #expect(try await browser.submit(page, to: "/schema/reset", [("confirmation", "no")]).status == 400)
+            func confirm(_ path: String, _ word: String, shown: String? = nil) async throws -> Int {
+                let version = if let shown { shown } else { try await browser.shownVersion(of: page) }
+                return try await browser.submit(page, to: path, [("confirmation", word), ("shown", version)]).status
+            }
+            #expect(try await confirm("/schema/reset", "no") == 400)
+            // What a colleague has imported since the page was loaded nobody has seen.
+            #expect(try await confirm("/schema/reset", name, shown: version) == 409)
             #expect(try await server.schema().schema.types["Place"] != nil)
-            #expect(try await browser.submit(page, to: "/schema/reset", [("confirmation", name)]).status == 303)
+            #expect(try await confirm("/schema/reset", name) == 303)
             schema = try await server.schema(.production).schema
             #expect(try await server.schema().schema == schema)
             let history = try await browser.get(page).body
@@ -237,9 +260,16 @@ import Testing
                 #expect(history.contains(word), "\(word)")
             }
             try await edit([("what", "role"), ("role", "Later")])
-            #expect(try await browser.submit(page, to: "/schema/deploy", [("confirmation", "no")]).status == 400)
-            #expect(try await browser.submit(page, to: "/schema/deploy", [("confirmation", name)]).status == 303)
-            #expect(try await server.schema(.production).schema.roles == ["Editor", "Later"])
+            #expect(try await confirm("/schema/deploy", "no") == 400)
+            // Nor does anything go to production that the page did not show.
+            let seenVersion = try await shown()
+            try await edit([("what", "role"), ("role", "Latest")])
+            for stale in [seenVersion, ""] {
+                #expect(try await confirm("/schema/deploy", name, shown: stale) == 409, "\(stale)")
+            }
+            #expect(try await server.schema(.production).schema.roles == ["Editor"])
+            #expect(try await confirm("/schema/deploy", name) == 303)
+            #expect(try await server.schema(.production).schema.roles == ["Editor", "Later", "Latest"])
         }
     }
 

@@ -258,7 +258,10 @@ import Testing
             #expect(!(try await manager.export(.production)).contains("Note"))
             try await submit(
                 schema, "/schema/deploy",
-                [("container", TestClient.container), ("confirmation", TestClient.container)])
+                [
+                    ("container", TestClient.container), ("confirmation", TestClient.container),
+                    ("shown", try await browser.shownVersion(of: schema)),
+                ])
             #expect(try await manager.export(.production).contains("Note"))
             #expect(try await browser.get(schema).body.contains("schema-deployed"))
             #expect(try await browser.get("/zones").body.contains("<th scope=\"row\">notes</th>"))

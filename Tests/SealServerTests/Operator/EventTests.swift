@@ -13,6 +13,19 @@ import Testing
 
     private static func kinds(_ answer: Sealkit_V1_ListEventsResponse) -> [String] { answer.events.map(\.kind) }
 
+    /// Of a server whose clock is ahead, or of this one before its clock was set right.
+    @Test func whatIsOfATimeToComeIsListed() async throws {
+        try await RunningServer.with(hasOperator: true) { server in
+            let boss = try OperatorClient(server)
+            let later = server.clock.now + 3_600_000_000
+            try await server.services.transactions.write(at: .everything) { connection in
+                try ManagementEvents.note(
+                    ManagementEvent(.schemaReset, container: "org.example"), now: later, in: connection)
+            }
+            #expect(try await boss.events().events.map(\.time) == [later])
+        }
+    }
+
     @Test func everythingThatIsManagedIsAnEvent() async throws {
         try await RunningServer.with(hasOperator: true) { server in
             let anna = try await Person.ready(server)

@@ -53,6 +53,11 @@ struct ConsoleBrowser: Sendable {
         return try await send("POST", path, fields + [("token", token)], headers: ["Origin": origin])
     }
 
+    /// Of development's schema, as its page says it to the forms there.
+    func shownVersion(of page: String) async throws -> String {
+        String(try #require(try await get(page).body.firstMatch(of: /name="shown" value="(-?[0-9]+)"/)).1)
+    }
+
     /// - Parameter token: nil for the operator's.
     static func signedIn(_ server: RunningServer, with token: String? = nil) async throws -> ConsoleBrowser {
         var browser = ConsoleBrowser(origin: server.console)
