@@ -154,6 +154,7 @@ import Testing
         "<script src=\"/w/x\"></script>", "<ul>\n</ul>\n",
         "<p>No app opened it? These apps keep their records here:</p>\n<ul>\n<li><a rel=\"noreferrer\" href=\"javascript:x\">x</a></li>\n</ul>\n",
         "<p>No app opened it? These apps keep their records here:</p>\n<ul>\n<li><a rel=\"noreferrer\" href=\"https://x\"><b>x</b></a></li>\n</ul>\n",
+        "<p>No app opened it? These apps keep their records here:</p>\n<ul>\n<li><a rel=\"noreferrer\" href=\"https://x\"\u{200D}/onclick=alert(1)//\">x</a></li>\n</ul>\n",
     ])
     func whatStandsWhereAppsAreListedIsAListOfLinks(_ html: String) {
         #expect(!SharePageController.isAppList(html))

@@ -56,14 +56,17 @@ struct SharePageController: Sendable {
             ])
     }
 
-    /// Whether HTML is what `apps` writes of some URLs.
+    /// Whether HTML is what `apps` writes of some URLs: scalar by scalar, as a browser reads it.
     static func isAppList(_ html: String) -> Bool {
         let link = #/<li><a rel="noreferrer" href="https:\/\/[^"<>\s]+">[^<>]+<\/a><\/li>/#
-        let lines = html.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count >= 5, lines[0] == "<p>No app opened it? These apps keep their records here:</p>",
-            lines[1] == "<ul>", lines[lines.count - 2] == "</ul>", lines[lines.count - 1].isEmpty
+            .matchingSemantics(.unicodeScalar)
+        let lines = html.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        let head = "<p>No app opened it? These apps keep their records here:</p>"
+        guard lines.count >= 5, lines[0].elementsEqual(head.unicodeScalars),
+            lines[1].elementsEqual("<ul>".unicodeScalars),
+            lines[lines.count - 2].elementsEqual("</ul>".unicodeScalars), lines[lines.count - 1].isEmpty
         else { return false }
-        return lines[2..<lines.count - 2].allSatisfy { $0.wholeMatch(of: link) != nil }
+        return lines[2..<lines.count - 2].allSatisfy { Substring($0).wholeMatch(of: link) != nil }
     }
 
     private static func apps(_ fallbackURLs: [String: String]) -> String {

@@ -72,19 +72,21 @@ package struct WebVerification: Sendable {
                 what: "it comes by \(encoding), which the page never does: let no proxy compress what is below /s/")
         }
         try check(answer, at: path, type: WebPage.type, cached: WebPage.caching, encoding: nil)
-        let shown = String(buffer: answer.body)
+        let shown = answer.body.readableBytesView
         let marked = bundle.page(of: server, apps: WebBundle.appsMark)
         guard let mark = marked.range(of: WebBundle.appsMark) else { throw Difference(path: path, what: "no page") }
-        let (start, end) = (marked[..<mark.lowerBound], marked[mark.upperBound...])
-        guard shown.utf8.count >= start.utf8.count + end.utf8.count, shown.hasPrefix(start), shown.hasSuffix(end) else {
-            let other = shown.firstMatch(of: #/\/w\/([0-9a-f]{64})\//#)?.output.1
+        let (start, end) = (marked[..<mark.lowerBound].utf8, marked[mark.upperBound...].utf8)
+        guard shown.count >= start.count + end.count, shown.starts(with: start),
+            shown.suffix(end.count).elementsEqual(end)
+        else {
+            let other = String(decoding: shown, as: UTF8.self).firstMatch(of: #/\/w\/([0-9a-f]{64})\//#)?.output.1
             guard let other, other != bundle.hash.hex else {
                 throw Difference(path: path, what: "the page is another one than the bundle's")
             }
             throw Difference(path: path, what: "the page is of web client \(other), not of \(bundle.hash.hex)")
         }
         // What the operator may set is a list of links, and nothing else.
-        let apps = String(shown.utf8.dropFirst(start.utf8.count).dropLast(end.utf8.count)) ?? "?"
+        let apps = String(decoding: shown.dropFirst(start.count).dropLast(end.count), as: UTF8.self)
         guard apps.isEmpty || SharePageController.isAppList(apps) else {
             throw Difference(path: path, what: "there is more than links to apps where those are")
         }
@@ -122,7 +124,8 @@ package struct WebVerification: Sendable {
         expected += [("content-type", type), ("cache-control", cached), ("content-encoding", encoding)]
         for (name, value) in expected {
             let found = answer.headers[name]
-            guard found == (value.map { [$0] } ?? []) else {
+            // Two texts are the same to Swift where they look alike, and to a browser where their bytes are.
+            guard found.map({ Array($0.utf8) }) == (value.map { [Array($0.utf8)] } ?? []) else {
                 let shown = found.isEmpty ? "missing" : "“\(found.joined(separator: ", "))”"
                 let wanted = value.map { ", and not “\($0)”" } ?? ""
                 throw Difference(path: path, what: "\(name) is \(shown)\(wanted)")
