@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Account } from '../../Web/client/account.mjs';
-import { exchange } from '../../Web/client/messages.mjs';
 import { Server, ServerError } from '../../Web/client/server.mjs';
+import { exchange } from '../../Web/library/messages.mjs';
 
 const { setTimeout: later, fetch: real } = globalThis;
 const { now } = Date;

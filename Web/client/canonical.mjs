@@ -18,8 +18,6 @@ export class Writer {
     /** @param {boolean} value */
     flag(value) { return this.byte(value ? 1 : 0); }
     /** @param {number} number */
-    u16(number) { return this.raw(Uint8Array.of(number, number >> 8)); }
-    /** @param {number} number */
     u32(number) {
         const bytes = new Uint8Array(4);
         new DataView(bytes.buffer).setUint32(0, number, true);
@@ -87,5 +85,4 @@ export class Reader {
     string() { return decoder.decode(this.blob()); }
     /** @template Element @param {(reader: Reader) => Element} read @returns {Element[]} */
     list(read) { return Array.from({ length: this.u32() }, () => read(this)); }
-    get isAtEnd() { return this.#offset === this.#bytes.length; }
 }

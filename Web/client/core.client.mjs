@@ -20,14 +20,11 @@
 
 /** What the core or the server refused, by its code. */
 export class VisitError extends Error {
-    /** @param {import('./server.mjs').Failure} failure */
-    constructor({ code, reason = '', remedy = '', wait = 0 }) {
+    /** @param {string} code */
+    constructor(code) {
         super(code);
         this.name = 'VisitError';
         this.code = code;
-        this.reason = reason;
-        this.remedy = remedy;
-        this.wait = wait;
     }
 }
 
@@ -71,7 +68,7 @@ export function startCore(told) {
     });
     // A worker that does not start answers nothing.
     worker.addEventListener('error', () => {
-        for (const { reject } of waiting.values()) reject(new VisitError({ code: 'noCore' }));
+        for (const { reject } of waiting.values()) reject(new VisitError('noCore'));
         waiting.clear();
     });
     return (name, argument, options) => new Promise((resolve, reject) => {
@@ -87,8 +84,8 @@ export function startCore(told) {
 export function stretch(passphrase, name) {
     const worker = start('./passphrase.worker.mjs');
     return new Promise((resolve, reject) => {
-        worker.addEventListener('message', (/** @type {MessageEvent<import('./passphrase.worker.mjs').Stretched>} */ { data: { key, code } }) => key ? resolve(key) : reject(new VisitError({ code: code ?? 'internalError' })));
-        worker.addEventListener('error', () => reject(new VisitError({ code: 'noCore' })));
+        worker.addEventListener('message', (/** @type {MessageEvent<import('./passphrase.worker.mjs').Stretched>} */ { data: { key, code } }) => key ? resolve(key) : reject(new VisitError(code ?? 'internalError')));
+        worker.addEventListener('error', () => reject(new VisitError('noCore')));
         worker.postMessage({ passphrase: passphrase.normalize('NFC'), name: name.normalize('NFC'), origin });
     }).finally(() => worker.terminate());
 }

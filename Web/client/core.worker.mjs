@@ -3,12 +3,13 @@ import { Account } from './account.mjs';
 import { codeOf } from './failure.mjs';
 import * as kept from './kept.mjs';
 import { loadModule } from './module.mjs';
+import { operations } from './operations.mjs';
 import { Visit } from './visit.mjs';
 
 /**
  * @typedef {{ id: number, name?: string, argument?: unknown }} Question without a name it says that nobody waits for that answer any more
  * @typedef {{ id?: undefined } | { id: number, part: number } | { id: number, value: unknown }
- *     | { id: number, error: Required<import('./server.mjs').Failure> }} Answer the first says that something may have come
+ *     | { id: number, error: string }} Answer the first says that something may have come, the last why there is none, by its code
  */
 
 // What the page may ask for: no other member, and none that is inherited.
@@ -25,7 +26,7 @@ const [origin = '', calls = ''] = self.name.split(' ');
 /** @type {Promise<Visit> | undefined} */
 let visit;
 /** What could not be loaded is loaded again for whoever asks again. */
-const begun = () => visit ??= loadModule().then(ask => new Visit(new Account(ask, origin, calls), kept)).catch(error => {
+const begun = () => visit ??= loadModule(operations).then(ask => new Visit(new Account(ask, origin, calls), kept)).catch(error => {
     visit = undefined;
     throw error;
 });
@@ -53,8 +54,7 @@ async function answer({ id, name, argument }) {
         };
         say({ id, value: await called[name](argument ?? {}, name === 'watch' ? () => say({}) : tell) });
     } catch (error) {
-        const { reason = '', remedy = '', wait = 0 } = /** @type {Partial<import('./server.mjs').Failure>} */ (error ?? {});
-        say({ id, error: { code: codeOf(error), reason, remedy, wait } });
+        say({ id, error: codeOf(error) });
     } finally {
         awaited.delete(id);
     }

@@ -25,38 +25,8 @@ export function callByMessage(account, route, message, place = {}) {
     });
 }
 
-/**
- * A question that is no matter of the core, whose answer is: that comes as the module reads it.
- * @param {import('./account.mjs').Account} account
- * @param {Route} route
- * @param {object} message
- * @param {Record<string, string>} place
- * @returns {Promise<Uint8Array>}
- * @throws {ServerError}
- */
-export function exchange(account, route, message, place) {
-    return account.call(route, new TextEncoder().encode(JSON.stringify(message)), place, undefined, media);
-}
-
-/**
- * The other way round: what the module has written, and an answer that nothing is believed of.
- * @param {import('./account.mjs').Account} account
- * @param {Route} route
- * @param {Uint8Array} body
- * @param {Record<string, string>} place
- * @returns {Promise<any>}
- * @throws {ServerError}
- */
-export function sendFromCore(account, route, body, place) {
-    return account.inSession(async () => {
-        const { response, bytes } = await account.server.exchange(route, place, { accept: media, 'content-type': 'application/x-protobuf' }, body);
-        if (!response.ok) throw refusal(bytes);
-        return parsed(bytes);
-    });
-}
-
 /** @param {Uint8Array} bytes @returns {any} an object @throws {ServerError} for what is no message: whatever is before a server says such things */
-function parsed(bytes) {
+export function parsed(bytes) {
     let message;
     try {
         message = JSON.parse(new TextDecoder().decode(bytes));

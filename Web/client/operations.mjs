@@ -1,7 +1,9 @@
 // What the module can be asked for: the numbers of Sources/SealWeb/Operation.swift.
+import { stretching } from './stretching.mjs';
+
 export const operations = {
-    about: 1, forget: 2,
-    newRecoveryKey: 64, readRecoveryKey: 65, mistypedGroups: 66, isRecoveryKey: 67, stretchPassphrase: 68, takePassphrase: 69,
+    ...stretching, about: 1, forget: 2,
+    newRecoveryKey: 64, readRecoveryKey: 65, mistypedGroups: 66, isRecoveryKey: 67, takePassphrase: 69,
     takePasskey: 70, passkeyInput: 71,
     newVisitor: 80, recoverRequest: 81, recoverAnswer: 82, device: 83, setDevice: 84, challengeRequest: 85, createRequest: 86,
     loginRequest: 87, sessionAnswer: 88, bundleRequest: 89, bundleAnswer: 90, identityRequest: 91, identityAnswer: 92,

@@ -472,7 +472,7 @@ async function unlockByDevice() {
 }
 
 /** @param {Way} way @param {unknown} refusal what it means that there is none */
-async function recover(way, refusal = new VisitError({ code: 'unknownAccount' })) {
+async function recover(way, refusal = new VisitError('unknownAccount')) {
     busy(texts.opening);
     try {
         const { account } = await ask('recoverAccount', { deviceName: deviceName(), devices: await memory.devices() });

@@ -1,13 +1,14 @@
 // A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
 import { micros } from '../client/account.mjs';
 import { codeOf } from '../client/failure.mjs';
-import { callByMessage, sendFromCore } from '../client/messages.mjs';
+import { callByMessage } from '../client/messages.mjs';
 import { NotificationStream } from '../client/notifications.mjs';
 import { Visit } from '../client/visit.mjs';
 import { LibraryAccount } from './account.mjs';
 import { Database } from './database.mjs';
 import { asCKError, askedOfApp, badRequest, CKError, refused, told } from './errors.mjs';
 import { Keeping } from './keeping.mjs';
+import { sendFromCore } from './messages.mjs';
 import { loadCore } from './module.mjs';
 import { passkeyAnswer } from './passkey.mjs';
 import { PublicDatabase } from './public.mjs';

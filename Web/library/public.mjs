@@ -2,11 +2,11 @@
 // Nothing there is sealed; each record is signed, and verified here.
 import { micros } from '../client/account.mjs';
 import { openAsset, saveAsset, upload } from '../client/assets.mjs';
-import { exchange } from '../client/messages.mjs';
 import { readRecord, writeChange } from '../client/zone.mjs';
 import { Asset } from './asset.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
+import { exchange } from './messages.mjs';
 import { heardBy, heardOf } from './progress.mjs';
 import { beginPublicAsset, beginPublicUpload } from './public-assets.mjs';
 import { checked, wireQuery, writeQuery } from './query.mjs';
