@@ -61,6 +61,11 @@ class Held:
             route.continue_()
         self.guest.context.unroute(self.pattern)
 
+    def give_up(self):
+        for route in self.waiting:
+            route.abort()
+        self.guest.context.unroute(self.pattern)
+
 
 class MishapTests:
     def open_zone(self, zone, title, permission="readWrite"):

@@ -31,6 +31,7 @@ from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
 from library import LibraryTests  # noqa: E402
 from mishaps import MishapTests  # noqa: E402
+from missing import MissingTests  # noqa: E402
 from outcome import failure  # noqa: E402
 from remembering import RememberingTests  # noqa: E402
 from returning import ReturningTests  # noqa: E402
@@ -149,7 +150,7 @@ class Guest:
         self.context.close()
 
 
-class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, RememberingTests, ReturningTests, StepTests, WayTests):
+class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, MissingTests, RememberingTests, ReturningTests, StepTests, WayTests):
     def __init__(self, world, playwright, screenshots):
         self.world, self.playwright, self.screenshots = world, playwright, screenshots
         self.browser = launch(playwright)

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import english from '../../Web/client/texts.en.mjs';
-import { languages } from '../../Web/client/texts.mjs';
+
+// What a page has, and the texts go by.
+Object.assign(globalThis, { location: { hash: '' }, navigator: { languages: ['en'] } });
+const { explain, languages, texts } = await import('../../Web/client/texts.mjs');
 
 const folder = new URL('../../Web/client/', import.meta.url);
 const others = languages.filter(language => language !== 'en');
@@ -20,6 +23,13 @@ test('each text is used, and each that is used is there', () => {
     }
     used.delete('mjs');
     assert.deepEqual([...used].sort(), Object.keys(english).sort());
+});
+
+test('what an honest server says in the ordinary way is told as no forgery', () => {
+    const codes = ['zoneNotFound', 'unknownScope', 'userDeletedZone', 'storageFull', 'zoneBusy', 'quotaExceeded', 'notMember'];
+    for (const code of codes) assert.notEqual(explain(code), texts.errors.other, code);
+    assert.equal(explain('zoneNotFound'), texts.errors.notMember);
+    for (const code of ['integrityFailure', 'constructor', '__proto__', '']) assert.equal(explain(code), texts.errors.other, code);
 });
 
 // What is the same word in both languages. Anything longer is a text that nobody has translated.

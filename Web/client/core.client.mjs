@@ -35,7 +35,8 @@ const { calls = '' } = server.dataset;
 export const origin = server.content || location.origin;
 
 // The two scripts that this page starts, and no others: the policy refuses all else.
-const workers = new Map(['./core.worker.mjs', './passphrase.worker.mjs'].map(name => [name, new URL(name, import.meta.url).href]));
+const [core, stretching] = ['./core.worker.mjs', './passphrase.worker.mjs'];
+const workers = new Map([core, stretching].map(name => [name, new URL(name, import.meta.url).href]));
 /** @typedef {{ createScriptURL: (name: string) => string }} Policy what it makes is a script's URL, to browsers that ask for one */
 /** @type {Policy} */
 const own = {
@@ -51,41 +52,59 @@ const policy = trustedTypes?.createPolicy('sealkit', own) ?? own;
 const start = (/** @type {string} */ name) => new Worker(policy.createScriptURL(name), { type: 'module', name: `${origin} ${calls}` });
 
 /**
+ * A browser does not say why a script did not come: whoever has the page open while a server is upgraded finds those of the old one gone.
+ * @param {string} name @param {string} other what it is where the script is there
+ * @returns {Promise<VisitError>}
+ */
+export const missing = async (name, other = 'noCore') => new VisitError(
+    await fetch(new URL(name, import.meta.url)).then(({ ok }) => ok ? other : 'serverRejectedRequest', () => 'networkFailure'));
+
+/**
  * @param {() => void} told what others have changed may be fetched
  * @returns {Ask} a method of `Visit`, `Account` or `Zone`, in its worker
  */
 export function startCore(told) {
-    const worker = start('./core.worker.mjs');
+    /** @type {Worker | undefined} */
+    let worker;
     /** @type {Map<number, { resolve(value: unknown): void, reject(error: VisitError): void, tell?: (part: number) => void }>} */
     const waiting = new Map();
     let last = 0;
-    worker.addEventListener('message', (/** @type {MessageEvent<import('./core.worker.mjs').Answer>} */ { data }) => {
-        if (data.id === undefined) return told();
-        const asked = waiting.get(data.id);
-        if ('part' in data) return asked?.tell?.(data.part);
-        waiting.delete(data.id);
-        if ('error' in data) asked?.reject(new VisitError(data.error)); else asked?.resolve(data.value);
-    });
-    // A worker that does not start answers nothing.
-    worker.addEventListener('error', () => {
-        for (const { reject } of waiting.values()) reject(new VisitError('noCore'));
-        waiting.clear();
-    });
+    function begin() {
+        const made = start(core);
+        made.addEventListener('message', (/** @type {MessageEvent<import('./core.worker.mjs').Answer>} */ { data }) => {
+            if (data.id === undefined) return told();
+            const asked = waiting.get(data.id);
+            if ('part' in data) return asked?.tell?.(data.part);
+            waiting.delete(data.id);
+            if ('error' in data) asked?.reject(new VisitError(data.error)); else asked?.resolve(data.value);
+        });
+        // A worker that does not start answers nothing: whoever asks again is answered by another one.
+        made.addEventListener('error', async () => {
+            worker = undefined;
+            made.terminate();
+            const left = [...waiting.values()];
+            waiting.clear();
+            const error = await missing(core);
+            for (const { reject } of left) reject(error);
+        });
+        return made;
+    }
+    worker = begin();
     return (name, argument, options) => new Promise((resolve, reject) => {
         const id = ++last;
         const { transfer, tell, signal } = options ?? {};
         waiting.set(id, { resolve, reject, tell });
-        worker.postMessage({ id, name, argument }, transfer ?? []);
-        signal?.addEventListener('abort', () => worker.postMessage({ id }));
+        (worker ??= begin()).postMessage({ id, name, argument }, transfer ?? []);
+        signal?.addEventListener('abort', () => worker?.postMessage({ id }));
     });
 }
 
 /** @param {string} passphrase @param {string} name @returns {Promise<Uint8Array>} what a passphrase gives, after a second or two */
 export function stretch(passphrase, name) {
-    const worker = start('./passphrase.worker.mjs');
+    const worker = start(stretching);
     return new Promise((resolve, reject) => {
         worker.addEventListener('message', (/** @type {MessageEvent<import('./passphrase.worker.mjs').Stretched>} */ { data: { key, code } }) => key ? resolve(key) : reject(new VisitError(code ?? 'internalError')));
-        worker.addEventListener('error', () => reject(new VisitError('noCore')));
+        worker.addEventListener('error', async () => reject(await missing(stretching)));
         worker.postMessage({ passphrase: passphrase.normalize('NFC'), name: name.normalize('NFC'), origin });
     }).finally(() => worker.terminate());
 }

@@ -79,7 +79,7 @@ export default {
         verificationFailed: 'Der Code gilt nicht, oder nicht mehr. Lassen Sie einen anderen senden.',
         accountSuspended: 'Der Betreiber des Servers hat dieses Konto gesperrt.',
         keysReplaced: 'Ihr Konto hat neuere Schlüssel als diese. Nehmen Sie den Weg zurück, den Sie zuletzt angelegt haben.',
-        notMember: 'Sie sind nicht mehr dabei.', unknownScope: 'Sie sind nicht mehr dabei.',
+        notMember: 'Sie sind nicht mehr dabei.',
         noCore: 'Dieser Browser kann den Kern der Seite nicht ausführen. Aktualisieren Sie ihn, oder nehmen Sie einen anderen.',
         outOfMemory: 'Für die Passphrase reicht der Speicher nicht. Schließen Sie andere Tabs und versuchen Sie es noch einmal.',
         cancelled: 'Der Passkey wurde nicht benutzt. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',

@@ -88,7 +88,7 @@ export default {
         verificationFailed: 'The code is not good, or no longer. Have another one sent.',
         accountSuspended: 'The server’s operator has suspended this account.',
         keysReplaced: 'Your account has newer keys than these. Use the way back that you made last.',
-        notMember: 'You are no longer in this share.', unknownScope: 'You are no longer in this share.',
+        notMember: 'You are no longer in this share.',
         noCore: 'This browser cannot run the page’s core. Update it, or use another one.',
         outOfMemory: 'There is not enough memory for the passphrase. Close other tabs, and try again.',
         cancelled: 'The passkey was not used. Try again, or choose another way.',

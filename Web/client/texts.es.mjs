@@ -79,7 +79,7 @@ export default {
         verificationFailed: 'El código no vale, o ya no. Pida otro.',
         accountSuspended: 'Quien administra el servidor suspendió esta cuenta.',
         keysReplaced: 'Su cuenta tiene claves más nuevas. Use el modo de volver que creó el último.',
-        notMember: 'Usted ya no está en lo compartido.', unknownScope: 'Usted ya no está en lo compartido.',
+        notMember: 'Usted ya no está en lo compartido.',
         noCore: 'Este navegador no puede ejecutar el núcleo de la página. Actualícelo o use otro.',
         outOfMemory: 'No hay memoria suficiente para la frase. Cierre otras pestañas e inténtelo de nuevo.',
         cancelled: 'La llave de acceso no se usó. Inténtelo de nuevo o elija otro modo.',

@@ -79,7 +79,7 @@ export default {
         verificationFailed: 'Le code n’est pas valable, ou ne l’est plus. Faites-en envoyer un autre.',
         accountSuspended: 'L’exploitant du serveur a suspendu ce compte.',
         keysReplaced: 'Votre compte a des clés plus récentes. Prenez le moyen de retour que vous avez créé en dernier.',
-        notMember: 'Vous n’êtes plus dans ce partage.', unknownScope: 'Vous n’êtes plus dans ce partage.',
+        notMember: 'Vous n’êtes plus dans ce partage.',
         noCore: 'Ce navigateur ne peut pas exécuter le noyau de la page. Mettez-le à jour ou prenez-en un autre.',
         outOfMemory: 'La mémoire ne suffit pas pour la phrase secrète. Fermez d’autres onglets et réessayez.',
         cancelled: 'La clé d’accès n’a pas servi. Réessayez ou choisissez un autre moyen.',

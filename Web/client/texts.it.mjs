@@ -79,7 +79,7 @@ export default {
         verificationFailed: 'Il codice non vale, o non vale più. Ne faccia inviare un altro.',
         accountSuspended: 'Il gestore del server ha sospeso questo account.',
         keysReplaced: 'Il suo account ha chiavi più nuove. Usi il modo di tornare che ha creato per ultimo.',
-        notMember: 'Lei non è più in questa condivisione.', unknownScope: 'Lei non è più in questa condivisione.',
+        notMember: 'Lei non è più in questa condivisione.',
         noCore: 'Questo browser non può eseguire il nucleo della pagina. Lo aggiorni o ne usi un altro.',
         outOfMemory: 'La memoria non basta per la passphrase. Chiuda altre schede e riprovi.',
         cancelled: 'La passkey non è stata usata. Riprovi o scelga un altro modo.',

@@ -79,7 +79,7 @@ export default {
         verificationFailed: 'De code geldt niet, of niet meer. Laat een andere sturen.',
         accountSuspended: 'De beheerder van de server heeft dit account geblokkeerd.',
         keysReplaced: 'Uw account heeft nieuwere sleutels dan deze. Neem de weg terug die u het laatst hebt gemaakt.',
-        notMember: 'U doet hier niet meer aan mee.', unknownScope: 'U doet hier niet meer aan mee.',
+        notMember: 'U doet hier niet meer aan mee.',
         noCore: 'Deze browser kan de kern van de pagina niet uitvoeren. Werk hem bij of neem een andere.',
         outOfMemory: 'Er is te weinig geheugen voor de wachtzin. Sluit andere tabbladen en probeer het opnieuw.',
         cancelled: 'De passkey is niet gebruikt. Probeer het opnieuw of kies een andere weg.',

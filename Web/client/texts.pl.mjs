@@ -79,7 +79,7 @@ export default {
         verificationFailed: 'Kod jest nieważny. Poproś o inny.',
         accountSuspended: 'Operator serwera zawiesił to konto.',
         keysReplaced: 'Twoje konto ma nowsze klucze niż te. Użyj sposobu powrotu założonego jako ostatni.',
-        notMember: 'Nie bierzesz już w tym udziału.', unknownScope: 'Nie bierzesz już w tym udziału.',
+        notMember: 'Nie bierzesz już w tym udziału.',
         noCore: 'Ta przeglądarka nie może uruchomić rdzenia strony. Zaktualizuj ją albo użyj innej.',
         outOfMemory: 'Za mało pamięci dla hasła. Zamknij inne karty i spróbuj ponownie.',
         cancelled: 'Klucz dostępu nie został użyty. Spróbuj ponownie albo wybierz inny sposób.',

@@ -79,7 +79,7 @@ export default {
         verificationFailed: 'O código não vale, ou já não vale. Peça outro.',
         accountSuspended: 'Quem administra o servidor suspendeu esta conta.',
         keysReplaced: 'A sua conta tem chaves mais novas do que estas. Use o modo de voltar que criou por último.',
-        notMember: 'Já não está nesta partilha.', unknownScope: 'Já não está nesta partilha.',
+        notMember: 'Já não está nesta partilha.',
         noCore: 'Este navegador não consegue executar o núcleo da página. Atualize-o ou use outro.',
         outOfMemory: 'Não há memória suficiente para a frase-passe. Feche outros separadores e tente de novo.',
         cancelled: 'A chave de acesso não foi usada. Tente de novo ou escolha outro modo.',
