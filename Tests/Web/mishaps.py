@@ -272,6 +272,113 @@ class MishapTests:
             vera.press("Look for changes")
             vera.page.wait_for_timeout(2000)
             that(self.sent(vera, "/records/modify") == before, "a record that was given up is stored")
+            # Whoever is still asked whether to give it up is waited for, whatever has come of the file meanwhile.
+            for answer in ("Discard changes", "Cancel"):
+                vera.press("New record")
+                dialog.get_by_role("button", name="Add a file").click()
+                dialog.get_by_label("Name of the field").last.fill("scan")
+                dialog.locator("input[type=file]").set_input_files(self.world.folder / "people/map.png")
+                held = Held(vera, "**/assets/**", "PUT")
+                dialog.get_by_role("button", name="Save").click()
+                held.wait()
+                vera.page.keyboard.press("Escape")
+                expect(dialog.get_by_text("What you have typed here is not saved yet.")).to_be_visible()
+                held.let_go()
+                vera.page.wait_for_timeout(1000)
+                that(self.sent(vera, "/records/modify") == before, "a record goes out while its reader is asked whether to give it up")
+                dialog.last.get_by_role("button", name=answer).click()
+                expect(dialog).to_have_count(0)
+                expect(vera.page.locator("#count")).to_have_text("1 record" if answer == "Discard changes" else "2 records")
+
+    def test_what_is_stored_is_not_offered_again(self):
+        url = self.open_zone("Depot", "Depot")
+        with self.visitor("dora", url, "Depot") as dora:
+            dialog, count = dora.page.locator("dialog"), dora.page.locator("#count")
+
+            @contextlib.contextmanager
+            def unread():
+                """A change is stored and told, and then the line breaks before the records are read once more."""
+                modified, read = [], []
+
+                def modify(route):
+                    modified.append(1)
+                    route.continue_()
+
+                def changes(route):
+                    if modified:
+                        read.append(1)
+                    route.abort() if len(read) > 1 else route.continue_()
+
+                dora.context.route("**/records/modify", modify)
+                dora.context.route("**/records/changes", changes)
+                yield
+                expect(dora.page.get_by_text(UNREACHABLE)).to_be_visible()
+                dora.context.unroute("**/records/modify")
+                dora.context.unroute("**/records/changes")
+                dora.press("Try again")
+
+            with unread():
+                dora.press("New record")
+                dialog.get_by_label("Name of the field").fill("title")
+                dialog.get_by_label("Value").fill("Made once")
+                dialog.get_by_role("button", name="Save").click()
+            expect(dora.page.get_by_role("cell", name="Made once")).to_be_visible()
+            expect(dialog).to_have_count(0)
+            expect(count).to_have_text("2 records")
+            with unread():
+                dora.press("first")
+                dialog.get_by_role("button", name="Delete").click()
+                expect(dialog.get_by_text("It goes for everybody in the share.")).to_be_visible()
+                dialog.get_by_role("button", name="Delete").click()
+            expect(count).to_have_text("1 record")
+            expect(dialog).to_have_count(0)
+
+    def test_a_browser_forgets_what_is_on_its_way(self):
+        url = self.open_zone("Attic", "Attic", "readOnly")
+        with self.guest("nora") as nora:
+            nora.open(url)
+            key = nora.use_recovery_key()
+            nora.accept("Attic")
+            nora.open("about:blank")
+            nora.open(url)
+            nora.press("Unlock with your recovery key")
+            nora.page.get_by_label("Recovery key").fill(key)
+            metadata, logout = Held(nora, "**/share/metadata", "POST"), Held(nora, "**/accounts/logout", "POST")
+            nora.press("Continue")
+            metadata.wait()
+            nora.page.locator(".account summary").click()
+            nora.press("Forget this browser")
+            logout.wait()
+            # It is at the records by then, and has kept where they are and what was verified of them; the lock waits no longer than two seconds.
+            metadata.let_go()
+            nora.page.wait_for_timeout(1200)
+            logout.let_go()
+            nora.heading("This link is incomplete")
+            stored = nora.storage()
+            that("place" not in stored and "verified" not in stored, f"the browser has not forgotten: {stored}")
+
+    def test_numbers_and_lists_as_people_write_them(self):
+        url = self.open_zone("Scales", "Scales")
+        self.ann.save("weight", "--seal", "kilograms:double=2.5", "--seal", "items:list-string=a\rb,c", zone="Scales")
+        weight = lambda: self.ann("record", "get", "weight", "--zone", "Scales")[0]["record"]["fields"]["kilograms"]["value"]  # noqa: E731
+        # By the reader's own keypad, whatever language the page speaks.
+        for locale, typed, expected in (("de-DE", "1,5", 1.5), ("de-DE", "1.25", 1.25), ("es-MX", "1,5", None), ("en-GB", "1,5", None), ("en-GB", "0.75", 0.75)):
+            with self.guest(f"{locale}-{typed}", locale) as guest:
+                dialog, save = guest.page.locator("dialog"), guest.page.locator("dialog button[type=submit]")
+                guest.open(url)
+                guest.page.locator("main .button.plain").last.click()
+                guest.heading("Scales")
+                guest.page.locator("main .button.main").click()
+                guest.page.get_by_role("button", name="weight", exact=True).click()
+                dialog.locator(".button.main").click()
+                dialog.get_by_label("kilograms").fill(typed)
+                that(dialog.get_by_label("items").count() == 0, "a list that no form can show is offered to be changed")
+                save.click()
+                if expected is None:
+                    expect(dialog.get_by_label("kilograms")).to_have_attribute("aria-invalid", "true")
+                else:
+                    expect(dialog).to_have_count(0)
+                    that(weight() == expected, f"{typed} is {weight()} to {locale}")
 
     def test_a_file_that_nobody_waits_for(self):
         url = self.open_zone("Plans", "Plans")
@@ -346,6 +453,21 @@ class MishapTests:
                     break
             xena.heading("You were here before")
             that(self.sent(xena, "/accounts/logout") == 1, "the session goes on at the server")
+
+    def test_a_machine_that_sleeps_does_not_stay_open(self):
+        url = self.open_zone("Desk", "Desk", "readOnly")
+        for wake in ("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))", "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift', bubbles: true }))"):
+            with self.guest("olaf") as olaf:
+                olaf.page.clock.install()
+                olaf.open(url)
+                olaf.press("Only for this visit")
+                olaf.accept("Desk")
+                # Timers stand still meanwhile, and the time of day does not.
+                olaf.page.clock.set_system_time(time.time() + 8 * 3600)
+                olaf.page.wait_for_timeout(500)
+                expect(olaf.page.locator("#count")).to_be_visible()
+                olaf.page.evaluate(wake)
+                olaf.heading("This link is incomplete")
 
     def test_a_way_back_for_where_no_passkey_is(self):
         url = self.ann.invite("yuri@example.org")
@@ -461,6 +583,23 @@ class MishapTests:
             expect(guest.page.locator("dialog")).to_have_count(0)
             that(guest.page.evaluate(focus) == "keys", "the focus is gone")
         self.ann("record", "delete", "keys", "--zone", "Trip")
+
+    def test_the_focus_comes_back_to_a_row_that_was_drawn_anew(self):
+        url = self.open_zone("Wharf", "Wharf")
+        with self.visitor("wim", url, "Wharf") as wim:
+            dialog, row = wim.page.locator("dialog"), wim.page.get_by_role("button", name="first", exact=True)
+            wim.press("first")
+            self.update("Wharf", "first", "--seal", "note=Newer")
+            expect(dialog.get_by_text("Newer")).to_be_visible()
+            wim.page.keyboard.press("Escape")
+            expect(row).to_be_focused()
+            wim.press("first")
+            dialog.get_by_role("button", name="Change").click()
+            expect(dialog.get_by_label("title")).to_be_visible()
+            self.update("Wharf", "first", "--seal", "note=Newest")
+            wim.page.locator("td").get_by_text("Newest").wait_for(state="attached")
+            dialog.get_by_role("button", name="Cancel").click()
+            expect(row).to_be_focused()
 
     def test_a_share_of_many_records(self):
         """RECORDS=10000 is the size that it is to be shown at."""
@@ -610,5 +749,16 @@ class MishapTests:
             roles = [node["role"]["value"] for node in nodes if not node.get("ignored")]
             # By its style alone this browser would leave out the group, and others all of it.
             that({"table", "rowgroup", "row", "cell"} <= set(roles), f"it is none: {sorted(set(roles))}")
+            # What is written from right to left is shown so, also where the page is not.
+            self.ann.save("greeting", "--seal", "title=שלום!", zone="Stalls")
+            text = zoe.page.locator("td .clip", has_text="שלום!")
+            text.wait_for()
+            first, last = text.evaluate("""element => [0, 4].map(place => {
+                const range = new Range();
+                range.setStart(element.firstChild, place);
+                range.setEnd(element.firstChild, place + 1);
+                return range.getBoundingClientRect().left;
+            })""")
+            that(last < first, "its end stands on the right")
             zoe.page.get_by_label("Search").fill("nobody has that")
             expect(zoe.page.get_by_role("status").filter(has_text="Nothing matches.")).to_be_visible()

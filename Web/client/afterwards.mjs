@@ -39,13 +39,15 @@ export async function enrol({ ask, screen, button, form, field, deviceName, back
     /** @template Answer @param {() => Promise<Answer | null>} look @returns {Promise<Answer | null>} */
     async function wait(look) {
         while (isOn) {
-            let found;
             try {
-                found = await look();
+                const found = await look();
+                if (found !== null) return found;
             } catch (error) {
-                throw codeOf(error) === 'unknownItem' ? Object.assign(new Error('enrolmentEnded'), { code: 'enrolmentEnded' }) : error;
+                const code = codeOf(error);
+                if (code === 'unknownItem') throw Object.assign(new Error('enrolmentEnded'), { code: 'enrolmentEnded' });
+                // What the other device has to say waits there, also while the line is broken.
+                if (code !== 'networkFailure') throw error;
             }
-            if (found !== null) return found;
             await later();
         }
         return null;

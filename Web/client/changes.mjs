@@ -1,7 +1,7 @@
 // What a reader changes: one record at a time, from what is shown. Loaded with the first change.
 import { agreed } from './dialog.mjs';
 import { choose, compare, editRecord } from './edit.mjs';
-import { same } from './records.mjs';
+import { refocus, same } from './records.mjs';
 import { texts } from './texts.mjs';
 
 /**
@@ -32,8 +32,7 @@ export const changes = ({ ask, done, said }) => {
             change.upload = uploads.get(file) ?? (await ask('upload', { file }, { tell, signal })).upload;
             uploads.set(file, change.upload);
         }
-        signal.throwIfAborted();
-        sending();
+        await sending();
         return ask('save', { edit, changes: made.map(({ name, to, value, upload }) => ({ name, to, value, upload })) });
     }
 
@@ -84,6 +83,7 @@ export const changes = ({ ask, done, said }) => {
                 form.made = changes;
                 form.outcome = changes.length === 0 ? 'nothing' : await save(edit, changes, uploads, saving);
             }));
+            refocus(name);
             const { outcome, made } = form;
             if (outcome === null || outcome === 'nothing') {
                 await ask('endEdit', { edit });

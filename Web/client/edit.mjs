@@ -17,12 +17,12 @@ import { explain, texts } from './texts.mjs';
  * @typedef {{ name: () => string, kind: Value['kind'], before?: Value, isSealed: boolean, isRemoved: boolean,
  *     input: HTMLInputElement | HTMLTextAreaElement, nameInput?: HTMLInputElement, first: string }} Row
  * @typedef {{ name: () => string, kind: 'file', input: HTMLInputElement, nameInput: HTMLInputElement }} FileRow
- * @typedef {{ tell: (part: number) => void, signal: AbortSignal, sending: () => void }} Saving `tell` hears how far a file is, `signal` stops
- *     it, and `sending` that it goes where nobody can stop it
+ * @typedef {{ tell: (part: number) => void, signal: AbortSignal, sending: () => Promise<void> }} Saving `tell` hears how far a file is,
+ *     `signal` stops it, and `sending` that it goes where nobody can stop it, once it may
  */
 
 // Other elements would come back from the form as more or fewer than they were.
-const isLine = (/** @type {Scalar} */ one) => one.kind === 'string' && one.text !== '' && !one.text.includes('\n');
+const isLine = (/** @type {Scalar} */ one) => one.kind === 'string' && one.text !== '' && !/[\r\n]/.test(one.text);
 const isWritable = (/** @type {OpenedField} */ { value }) => value !== undefined
     && (['string', 'integer', 'double', 'date'].includes(value.kind) || (value.kind === 'list' && (value.element ?? 'string') === 'string' && value.of.every(isLine)));
 
@@ -41,6 +41,9 @@ function typed(value) {
     }
 }
 
+/** What the reader's keypad has between a number's whole and its parts: many have no other there. */
+const point = () => (0.5).toLocaleString([...navigator.languages])[1];
+
 /** @param {Value['kind']} kind @param {string} text @returns {Value | null} what was typed, as a value of the kind; null for what is none */
 function parsed(kind, text) {
     const number = text.trim();
@@ -50,7 +53,10 @@ function parsed(kind, text) {
         const value = BigInt(number);
         return BigInt.asIntN(64, value) === value ? { kind, text: String(value) } : null;
     }
-    case 'double': return number !== '' && Number.isFinite(Number(number)) ? { kind, text: String(Number(number)) } : null;
+    case 'double': {
+        const value = Number(number.replace(point(), '.'));
+        return number !== '' && Number.isFinite(value) ? { kind, text: String(value) } : null;
+    }
     case 'date': {
         const milliseconds = new Date(number).getTime();
         return Number.isNaN(milliseconds) ? null : { kind, milliseconds };
@@ -211,9 +217,12 @@ function saveOrCancel(alert) {
     };
     const cancel = element('button.button', { type: 'button', onclick: giveUp }, texts.cancel);
     // The key that closes dialogs is hit by mistake, too.
+    let question = Promise.resolve(false);
     const asked = async (/** @type {Event} */ event) => {
         event.preventDefault();
-        if (!cancel.disabled && await agreed(texts.discard, texts.discardHint, texts.discard)) giveUp();
+        if (cancel.disabled) return;
+        question = agreed(texts.discard, texts.discardHint, texts.discard);
+        if (await question) giveUp();
     };
     return {
         element: element('div.actions.row', {}, submit, cancel),
@@ -231,7 +240,10 @@ function saveOrCancel(alert) {
             try {
                 await save({
                     signal, tell: part => { submit.textContent = texts.uploadingPart(Math.floor(part * 100)); },
-                    sending: () => {
+                    // Whoever is asked whether to give it up has the word first.
+                    sending: async () => {
+                        await question;
+                        signal.throwIfAborted();
                         cancel.disabled = true;
                         submit.textContent = texts.savingRecord;
                     },

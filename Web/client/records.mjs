@@ -19,6 +19,8 @@ import { explain, texts } from './texts.mjs';
 
 const rowsAtOnce = 200;
 const mostColumns = 5;
+// Of a cell, which has three lines.
+const mostShown = 999;
 
 const twoDigits = (/** @type {number} */ number) => String(number).padStart(2, '0');
 /**
@@ -147,7 +149,7 @@ function row(record, columns, tools) {
     return element('tr', { role: 'row' }, element('td', label(texts.name), open),
         ...columns.map(name => {
             const field = fields.get(name);
-            return element(field ? 'td' : 'td.none', label(name), element('span.clip', {}, field ? fieldWords(field) : ''));
+            return element(field ? 'td' : 'td.none', label(name), element('span.clip', {}, field ? fieldWords(field).slice(0, mostShown) : ''));
         }),
         element('td.when', label(texts.changed), when(record.modified)));
 }
@@ -208,9 +210,20 @@ function showRecord(record, tools) {
         stop.abort();
         for (const url of files.urls) URL.revokeObjectURL(url);
         dialog.remove();
+        refocus(record.name);
     });
     document.body.append(dialog);
     dialog.showModal();
+}
+
+/**
+ * The row of a record has the focus where nothing has it: a dialog gives it back to no row that was drawn anew meanwhile.
+ * @param {string | undefined} name
+ */
+export function refocus(name) {
+    /** @type {NodeListOf<HTMLElement>} */
+    const rows = document.querySelectorAll('.open');
+    if (document.activeElement === document.body) [...rows].find(row => row.dataset.record === name)?.focus();
 }
 
 /** @param {string} record @param {string} field @param {number} bytes @param {AssetTools} tools @param {Files} files */

@@ -8,7 +8,7 @@ import { later } from './later.mjs';
 import { picture } from './media.mjs';
 import * as memory from './memory.mjs';
 import { makePasskey, mayHavePasskey, usePasskey } from './passkey.mjs';
-import { recordTables, showAgain } from './records.mjs';
+import { recordTables, refocus, showAgain } from './records.mjs';
 import { explain, language, texts } from './texts.mjs';
 
 /**
@@ -93,7 +93,15 @@ function start() {
 let sleep;
 /** @type {HTMLDialogElement | undefined} */
 let warning;
+let touched = 0;
+/** While a machine sleeps no timer goes on. */
+const isLate = () => Date.now() - touched > idle && !isAtWork();
 function awake() {
+    if (isLate()) {
+        lock();
+        return;
+    }
+    touched = Date.now();
     warning?.close();
     clearTimeout(sleep);
     sleep = setTimeout(doze, idle - notice);
@@ -109,11 +117,12 @@ function doze() {
 const isAtWork = () => lockButton.hidden || running > 0 || document.querySelector('form') !== null
     || [...document.querySelectorAll('audio, video')].some(media => media instanceof HTMLMediaElement && !media.paused);
 
-/** What is loaded anew is locked. */
-async function lock() {
+/** What is loaded anew is locked. @param {() => unknown} last what is done once nothing goes on any more */
+async function lock(last = () => {}) {
     for (const dialog of document.querySelectorAll('dialog')) dialog.close();
     main.replaceChildren();
     await Promise.race([ask('logOut').catch(() => undefined), new Promise(resolve => setTimeout(resolve, farewell))]);
+    await last();
     location.reload();
 }
 
@@ -304,8 +313,7 @@ function welcome() {
 }
 
 function newcomer() {
-    // A step of its own: what is tried again makes no second passkey.
-    screen(texts.welcomeTitle, paragraph(texts.welcome), waysToKeep(way => way ? guard(() => makeAccount(way)) : newcomer()),
+    screen(texts.welcomeTitle, paragraph(texts.welcome), waysToKeep(way => way ? makeAccount(way) : newcomer()),
         element('div.divider', {}, texts.or),
         element('div.actions', {}, button(texts.haveAccount, () => unlock(texts.unlockTitle)),
             button(texts.thisVisit, () => makeAccount(null), 'plain'),
@@ -314,9 +322,11 @@ function newcomer() {
 
 /**
  * What an account comes back by.
- * @param {Then} then
+ * @param {Then} chosen
  */
-function waysToKeep(then) {
+function waysToKeep(chosen) {
+    // A step of its own: what is tried again makes no second passkey.
+    const then = (/** @type {Way | undefined} */ way) => guard(() => chosen(way));
     return element('div.choices', {},
         hasPasskeys && choice(texts.passkey, texts.passkeyHint, () => passkeyMade(then), 'main'),
         choice(texts.passphrase, texts.passphraseHint, () => choosePassphrase(then), hasPasskeys ? '' : 'main'),
@@ -506,10 +516,8 @@ function showAccount() {
         element('summary', { 'aria-label': `${texts.account} ${name}` }, icon('person'), name),
         element('div.menu', {}, paragraph(texts.accountOf(name)), paragraph(state.way ? ways[state.way] : texts.waysNone),
             addButton, leaveButton, lockButton,
-            button(texts.forget, async () => {
-                await memory.forget();
-                await lock();
-            }),
+            // What is on its way may keep something until then.
+            button(texts.forget, () => lock(memory.forget)),
             element('p.hint', {}, texts.forgetHint))));
 }
 
@@ -719,9 +727,7 @@ async function records(title) {
         make.hidden = !mayWrite;
         place.replaceChildren(made.tables.element, all.length === 0 ? element('div.card', {}, paragraph(texts.none)) : '');
         made.tables.filter(find.value);
-        /** @type {NodeListOf<HTMLElement>} */
-        const opening = place.querySelectorAll('.open');
-        if (focused !== undefined) [...opening].find(open => open.dataset.record === focused)?.focus();
+        refocus(focused);
         showAgain(all, tools);
     } };
     made.show(await all(count), mayWrite);
@@ -770,7 +776,10 @@ function watch() {
     core('watch').then(update, () => setInterval(() => document.hidden || update(), lookEvery));
 }
 
-addEventListener('visibilitychange', () => document.hidden || update());
+addEventListener('visibilitychange', () => {
+    if (document.hidden) return undefined;
+    return isLate() ? lock() : update();
+});
 
 // One look at a time; what is told meanwhile is looked at after it.
 /** @type {Promise<void> | null} */
@@ -809,7 +818,8 @@ async function lookAgain() {
 
 // 8. Afterwards
 
-const change = async (/** @type {string} */ title) => (await later('changes.mjs')).changes({ ask, done: () => shownAgain(title), said: text => said(title, text) });
+// Shown again is a step of its own: what is tried again stores nothing twice.
+const change = async (/** @type {string} */ title) => (await later('changes.mjs')).changes({ ask, done: () => guard(() => shownAgain(title)), said: text => said(title, text) });
 
 /**
  * The records, as they are by now.
