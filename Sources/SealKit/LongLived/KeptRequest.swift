@@ -98,12 +98,14 @@ extension SignedRecord {
         statementBytes = [UInt8](wire.statement)
         statement = try Statement(canonicalBytes: statementBytes)
         hash = Statement.hash(statementBytes)
-        var fields: [(name: String, field: WireField, digest: Digest)] = []
+        var fields: [Wire.Field] = []
+        var digests = FieldList<Digest>()
         for field in wire.fields {
             let content = try WireField(field)
-            fields.append((field.name, content, try content.digest(name: field.name)))
+            fields.append(Wire.Field(content, name: field.name))
+            digests[field.name] = try content.digest(name: field.name)
         }
-        self.fields = fields
+        (self.fields, self.digests) = (fields, digests)
         self.recordKey = recordKey
     }
 }

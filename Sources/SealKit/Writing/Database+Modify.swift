@@ -69,7 +69,7 @@ extension Database {
         var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
         saveResults.reserveCapacity(saving.count)
         var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
-        let saves = Dictionary(grouping: saving, by: \.recordID.zoneID)
+        let saves = Database.byZone(saving)
         // A share's record is not deleted like another one: who deletes it stops sharing, or leaves.
         let (ends, others) = await endShares(deleting)
         deleteResults.merge(ends) { $1 }
@@ -84,8 +84,8 @@ extension Database {
                 progress: UploadProgress(all: progress, perRecord: perRecordProgress))
             do {
                 try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
-                saveResults.merge(batch.saveResults) { $1 }
-                deleteResults.merge(batch.deleteResults) { $1 }
+                saveResults.add(batch.saveResults)
+                deleteResults.add(batch.deleteResults)
                 zones.succeeded()
             } catch {
                 // What concerns one zone fails its items, except those that were stored before, or met another version;
@@ -100,6 +100,21 @@ extension Database {
         }
         try zones.throwCommonFailure()
         return (saveResults, deleteResults)
+    }
+
+    /// Mostly all are of one zone: they stay together as they are.
+    private static func byZone(_ records: [Record]) -> [RecordZone.ID: [Record]] {
+        guard let zone = records.first?.recordID.zoneID, records.allSatisfy({ $0.recordID.zoneID == zone }) else {
+            return Dictionary(grouping: records, by: \.recordID.zoneID)
+        }
+        return [zone: records]
+    }
+}
+
+extension Dictionary {
+    /// Mostly there is one zone's alone: nothing is hashed again.
+    fileprivate mutating func add(_ others: Self) {
+        if isEmpty { self = others } else { merge(others) { $1 } }
     }
 }
 

@@ -12,7 +12,9 @@ struct SignedRecord: Sendable {
     let statement: Statement
     let statementBytes: [UInt8]
     let hash: Digest
-    let fields: [(name: String, field: WireField, digest: Digest)]
+    /// As they are sent.
+    let fields: [Wire.Field]
+    let digests: FieldList<Digest>
     /// For the next save in this epoch; nil in the public database.
     let recordKey: SecretBytes?
 
@@ -22,21 +24,28 @@ struct SignedRecord: Sendable {
         statementBytes = sealed.statementBytes
         hash = sealed.hash
         recordKey = sealed.recordKey
-        fields = sealed.fields.map { name, content, digest in
+        var fields: [Wire.Field] = []
+        var digests = FieldList<Digest>()
+        fields.reserveCapacity(sealed.fields.count)
+        digests.reserveCapacity(sealed.fields.count)
+        for (name, content, digest) in sealed.fields {
             switch content {
-            case .carried(let digest): (name, .digest(digest), digest)
-            case .stored(let field): (name, .stored(field, blob: field.isAsset ? item.blob(of: name) : nil), digest)
+            case .carried(let digest): fields.append(Wire.Field(.digest(digest), name: name))
+            case .stored(let field):
+                fields.append(Wire.Field(.stored(field, blob: field.isAsset ? item.blob(of: name) : nil), name: name))
             }
+            digests[name] = digest
         }
+        (self.fields, self.digests) = (fields, digests)
     }
 
     /// Of the public database.
     /// - Throws: what no statement can say.
-    init(statementBytes: [UInt8], fields: [(name: String, field: WireField, digest: Digest)]) throws(SealError) {
+    init(statementBytes: [UInt8], fields: [Wire.Field], digests: FieldList<Digest>) throws(SealError) {
         statement = try Statement(canonicalBytes: statementBytes)
         self.statementBytes = statementBytes
         hash = Statement.hash(statementBytes)
-        self.fields = fields
+        (self.fields, self.digests) = (fields, digests)
         recordKey = nil
     }
 
@@ -51,7 +60,7 @@ struct SignedRecord: Sendable {
                 wire.deleted = true
             case .save(let record):
                 wire.changeTag = record.recordChangeTag ?? ""
-                wire.fields = fields.map { Wire.Field($0.field, name: $0.name) }
+                wire.fields = fields
             }
         }
     }

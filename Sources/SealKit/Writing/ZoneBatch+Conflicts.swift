@@ -58,7 +58,7 @@ extension ZoneBatch {
             fail(item, error)
             return nil
         }
-        let item = item.with(drafts[item.id])
+        let item = item.isSave ? drafts[item.id.recordName] ?? item : item
         let conflict = WriteConflict(item.kind, policy: savePolicy.rule, isLast: isLast)
         guard let present = there.written else {
             fail(item, ZoneBatch.keepsChanging(item.id))
@@ -148,12 +148,6 @@ extension RecordReader.Outcome {
 }
 
 extension ZoneBatch.Item {
-    /// - Parameter draft: what is to be saved; nil for what is as it was made.
-    fileprivate func with(_ draft: Record?) -> Self {
-        guard case .save = self, let draft else { return self }
-        return .save(draft)
-    }
-
     fileprivate var kind: WriteConflict.Item {
         switch self {
         case .save(let record): .save(wasStored: record.recordChangeTag != nil, recordType: record.recordType)

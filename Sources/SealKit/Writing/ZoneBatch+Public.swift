@@ -55,20 +55,18 @@ extension ZoneBatch {
     ) throws(SealError) -> (records: [SignedRecord], signature: [UInt8]) {
         let writing = PublicWriting(in: scope, by: signer.chain.userID, at: currentTime())
         var drafts: [PublicRecords.Draft] = []
-        var fields: [[(name: String, field: WireField, digest: Digest)]] = []
+        var fields: [(sent: [Wire.Field], digests: FieldList<Digest>)] = []
         for item in items {
             let own = try publicFields(item)
             fields.append(own)
             drafts.append(
-                PublicRecords.Draft(
-                    statement: publicStatement(item, writing),
-                    fields: own.map { FieldDigest(name: $0.name, digest: $0.digest) }))
+                PublicRecords.Draft(statement: publicStatement(item, writing), fields: own.digests.listed))
         }
         var random = SystemRandom()
         let made = try PublicRecords.sign(drafts, signingKey: signer.key, random: &random)
         var records: [SignedRecord] = []
         for (bytes, own) in zip(made.statements, fields) {
-            records.append(try SignedRecord(statementBytes: bytes, fields: own))
+            records.append(try SignedRecord(statementBytes: bytes, fields: own.sent, digests: own.digests))
         }
         return (records, made.signature)
     }
@@ -130,18 +128,21 @@ extension ZoneBatch {
         return verified
     }
 
-    private static func publicFields(_ item: Item) throws(SealError) -> [(
-        name: String, field: WireField, digest: Digest
-    )] {
-        guard case .save(let record) = item else { return [] }
-        var fields: [(name: String, field: WireField, digest: Digest)] = []
+    private static func publicFields(
+        _ item: Item
+    ) throws(SealError) -> (sent: [Wire.Field], digests: FieldList<Digest>) {
+        var fields: [Wire.Field] = []
+        var digests = FieldList<Digest>()
+        guard case .save(let record) = item else { return (fields, digests) }
         for (key, state) in record.fields {
             let field = try PublicWriting.content(
                 of: state.writtenInPublic, isChanged: record.changed.contains(key), known: record.base?.digests[key],
                 after: record.base?.written)
-            if let field { fields.append((key, field, try field.digest(name: key))) }
+            guard let field else { continue }
+            fields.append(Wire.Field(field, name: key))
+            digests[key] = try field.digest(name: key)
         }
-        return fields
+        return (fields, digests)
     }
 
     private static func publicStatement(_ item: Item, _ writing: PublicWriting) -> Statement {

@@ -147,16 +147,9 @@ extension ZoneBatch {
         switch sent.record {
         case nil: deleteResults[sent.id] = .success(())
         case var record?:
-            var digests = FieldList<Digest>()
-            digests.reserveCapacity(sealed.fields.count)
-            // Without the bytes that were sent.
-            for index in sealed.fields.indices {
-                digests[sealed.fields[index].name] = sealed.fields[index].digest
-            }
             record.base = Record.Base(
                 statement: sealed.statement, hash: sealed.hash, proof: proof, recordKey: sealed.recordKey,
-                digests: digests,
-                fields: record.fields)
+                digests: sealed.digests, fields: record.fields)
             record.changed = []
             record.applySystemFields(wire, statement: sealed.statement)
             saveResults[record.recordID] = .success(record)

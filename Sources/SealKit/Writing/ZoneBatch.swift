@@ -17,8 +17,8 @@ struct ZoneBatch {
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
-    /// The records as they are to be saved, whatever they are merged into on the way.
-    var drafts: [Record.ID: Record] = [:]
+    /// By name, the saves as the app has asked for them, whatever they are merged into on the way.
+    var drafts: [String: Item] = [:]
     /// By name, the records of which the server has less than this device has seen.
     var lost: [String: RecordWriting.Restored] = [:]
     /// The shares that begin and end with it.
@@ -65,6 +65,8 @@ struct ZoneBatch {
             case .delete(let id, _, _, _): id
             }
         }
+
+        var isSave: Bool { if case .save = self { true } else { false } }
 
         /// Nil for a deletion.
         var saved: Record? { if case .save(let record) = self { record } else { nil } }
@@ -174,7 +176,7 @@ struct ZoneBatch {
 
     mutating func keepDrafts(of items: [Item]) {
         drafts.reserveCapacity(items.count)
-        for case .save(let record) in items { drafts[record.recordID] = record }
+        for item in items where item.isSave { drafts[item.id.recordName] = item }
     }
 
     // MARK: Before sending
