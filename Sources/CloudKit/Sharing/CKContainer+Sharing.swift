@@ -184,24 +184,10 @@ extension CKContainer {
         } else {
             sealed = try await container.shareMetadata(for: metadata.url)
         }
-        let zone = try await accept(sealed, metadata.url, container)
+        let zone = try await container.accept(sealed, token: core.proofs.withLock { $0[metadata.url] })
         core.proofs.withLock { $0[metadata.url] = nil }
         let id = SealKit.Record.ID(recordName: sealed.share.recordID.recordName, zoneID: zone)
         return CKShare(try await container.database(of: zone).share(withID: id))
-    }
-
-    /// What was accepted since the metadata was fetched is accepted: once more is nothing.
-    private func accept(
-        _ metadata: SealKit.Share.Metadata, _ url: String, _ container: SealKit.Container
-    ) async throws(SealKitError) -> SealKit.RecordZone.ID {
-        do throws(SealKitError) {
-            return try await container.accept(metadata, token: core.proofs.withLock { $0[url] })
-        } catch {
-            guard error.code == .invalidArguments else { throw error }
-            let now = try await container.shareMetadata(for: url)
-            guard now.participantStatus == .accepted else { throw error }
-            return try await container.accept(now)
-        }
     }
 
     func found(

@@ -187,13 +187,13 @@ extension Container {
     /// - Parameter token: from the verification flow, where the address was proven for this share just now.
     /// - Returns: the zone, which is in the shared database from now on.
     /// - Throws: `integrityFailure` when grant or roster do not verify; `unknownItem` when the invitation is gone;
-    ///   `verificationFailed` for a token that is spent, late, or of somebody else.
+    ///   `verificationFailed` for a token that is spent, late, or of somebody else, where the address is not linked to
+    ///   this account. What is accepted already is accepted: once more is nothing.
     @discardableResult
     public func accept(_ metadata: Share.Metadata, token: VerificationToken? = nil) async throws(SealKitError)
         -> RecordZone.ID
     {
-        let proven = metadata.seat?.id
-        return try await whileRosterMoves { round throws(SealKitError) in
+        try await whileRosterMoves { round throws(SealKitError) in
             let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.opening.url.text())
             guard let seat = metadata.seat else {
                 try await adopt(metadata, then: nil)
@@ -210,15 +210,36 @@ extension Container {
                 $0.operationID = newOperationID()
                 $0.routingID = Data(opening.url.routingID.bytes)
                 $0.entry = draft.entry.wire
-                // It is of one invitation. Where another one has taken that one's place, the address is proven by now.
-                if seat.id == proven { $0.token = token?.text ?? "" }
+                $0.token = token?.text ?? ""
                 if let grant = draft.grants.first {
                     $0.grant = grant.wire
                 }
             }
-            let _: Sealkit_V1_AcceptShareResponse = try await core.call(Endpoints.sharing.accept, request)
+            do throws(SealKitError) { try await take(request) } catch {
+                // Another device has accepted it, or this one, and did not hear of it.
+                guard error.code == .invalidArguments else { throw error }
+                let now = try await shareMetadata(for: opening.url.text())
+                guard now.seat == nil else { throw error }
+                try await adopt(now, then: nil)
+                return now.zoneID
+            }
             try await adopt(metadata, then: draft.entry)
             return metadata.zoneID
+        }
+    }
+
+    /// A token is of one invitation. Where another one has taken that one's place, it is of no use, and the address is
+    /// linked to this account by now.
+    private func take(_ request: Sealkit_V1_AcceptShareRequest) async throws(SealKitError) {
+        do throws(SealKitError) {
+            let _: Sealkit_V1_AcceptShareResponse = try await core.call(Endpoints.sharing.accept, request)
+        } catch let refusal {
+            guard refusal.code == .verificationFailed, !request.token.isEmpty else { throw refusal }
+            var request = request
+            (request.operationID, request.token) = (newOperationID(), "")
+            do throws(SealKitError) { try await take(request) } catch {
+                throw error.code == .participantMayNeedVerification ? refusal : error
+            }
         }
     }
 
