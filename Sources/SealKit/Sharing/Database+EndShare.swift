@@ -4,34 +4,16 @@ import SealPrimitives
 import SealStatements
 
 extension Database {
-    /// What deleting shares' records means beyond the records: in the private database everybody is put out and every
-    /// invitation taken back before the record goes; in the shared one the caller leaves, and the record is the
-    /// owner's.
-    ///
-    /// - Returns: what has its result by this, and what is left to delete.
-    func endShares(
-        _ deleting: [Record.ID]
-    ) async -> (results: [Record.ID: Result<Void, SealKitError>], others: [Record.ID]) {
-        var results: [Record.ID: Result<Void, SealKitError>] = [:]
-        var others: [Record.ID] = []
-        for id in deleting {
-            guard id.recordName == Share.recordName, scope != .public else {
-                others.append(id)
-                continue
-            }
-            do throws(SealKitError) {
-                if scope == .shared {
-                    try await leaveShare(of: id.zoneID)
-                    results[id] = .success(())
-                } else {
-                    try await stopSharing(id.zoneID)
-                    others.append(id)
-                }
-            } catch {
-                results[id] = .failure(error)
-            }
-        }
-        return (results, others)
+    /// What deleting the record of a zone's share means beyond the record: in the private database everybody is put out
+    /// and every invitation taken back before the record goes; in the shared one the caller leaves, and the record is
+    /// the owner's.
+    /// - Parameter batch: one that has sent nothing, to delete the record by.
+    func endShare(_ id: Record.ID, by batch: ZoneBatch) async throws(SealKitError) {
+        guard scope == .private else { return try await leaveShare(of: id.zoneID) }
+        try await stopSharing(id.zoneID)
+        var batch = batch
+        try await batch.run(saving: [], deleting: [id])
+        try batch.deleteResults[id]?.get()
     }
 
     /// Puts everybody out. Records, the share's URL and who is blocked stay, so that the zone can be shared again.

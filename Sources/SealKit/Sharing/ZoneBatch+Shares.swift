@@ -20,8 +20,7 @@ extension ZoneBatch {
                 continue
             }
             if database.scope == .shared {
-                try await database.leave(view.scope)
-                deleteResults[id] = .success(())
+                leaving[id] = view.scope
             } else if let root = view.roster.rootRecordName {
                 result.append(item)
                 guard !sharing.closes(view.scope.shareRecordName) else { continue }
@@ -31,6 +30,24 @@ extension ZoneBatch {
             }
         }
         return result
+    }
+
+    /// What cannot be taken back comes last, and in an atomic batch only where all else has succeeded.
+    mutating func leaveShares() async {
+        let isFaulty =
+            saveResults.values.contains(where: \.isFailure) || deleteResults.values.contains(where: \.isFailure)
+        for (id, scope) in leaving {
+            guard !isAtomic || !isFaulty else {
+                deleteResults[id] = .failure(ZoneBatch.batchFailed)
+                continue
+            }
+            do throws(SealKitError) {
+                try await database.leave(scope)
+                deleteResults[id] = .success(())
+            } catch {
+                deleteResults[id] = .failure(error)
+            }
+        }
     }
 
     private mutating func end(

@@ -47,7 +47,8 @@ extension Database {
     ///   - savePolicy: what is to happen where somebody else has saved meanwhile.
     ///   - atomically: all of a zone or nothing: if one item fails, the others fail with `batchRequestFailed`.
     ///     Otherwise the others are saved: what is wrong with one record, as an asset without its file, or a field's
-    ///     name, is that record's failure alone.
+    ///     name, is that record's failure alone. To end a zone's share, or to leave one, comes after the rest of the
+    ///     zone, which is done where that alone fails.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
     ///   - perRecordProgress: of each record with new assets: how much of them has been sent.
     /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`,
@@ -70,33 +71,18 @@ extension Database {
         saveResults.reserveCapacity(saving.count)
         var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
         let saves = Database.byZone(saving)
-        // A share's record is not deleted like another one: who deletes it stops sharing, or leaves.
-        let (ends, others) = await endShares(deleting)
-        deleteResults.merge(ends) { $1 }
-        let deletes = Dictionary(grouping: others, by: \.zoneID)
+        let deletes = Dictionary(grouping: deleting, by: \.zoneID)
         var zones = ZoneOutcomes()
-        if ends.values.contains(where: \.isSuccess) { zones.succeeded() }
         for zone in Set(saves.keys).union(deletes.keys) {
             // Default zones, the public database's among them, save each record by itself.
             let isAtomic = atomically && zone.zoneName != RecordZone.defaultName
-            var batch = ZoneBatch(
+            let batch = ZoneBatch(
                 database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: isAtomic,
                 progress: UploadProgress(all: progress, perRecord: perRecordProgress))
-            do {
-                try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
-                saveResults.add(batch.saveResults)
-                deleteResults.add(batch.deleteResults)
-                zones.succeeded()
-            } catch {
-                // What concerns one zone fails its items, except those that were stored before, or met another version;
-                // other zones go on.
-                let (saved, deleted) = (batch.finalSaves, batch.finalDeletions)
-                if saved.isEmpty, deleted.isEmpty { zones.failed(error) } else { zones.succeeded() }
-                for record in saves[zone] ?? [] {
-                    saveResults[record.recordID] = saved[record.recordID] ?? .failure(error)
-                }
-                for id in deletes[zone] ?? [] { deleteResults[id] = deleted[id] ?? .failure(error) }
-            }
+            let done = await modifyZone(batch, saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
+            saveResults.add(done.saves)
+            deleteResults.add(done.deletions)
+            if let failure = done.failure { zones.failed(failure) } else { zones.succeeded() }
         }
         try zones.throwCommonFailure()
         return (saveResults, deleteResults)
@@ -108,6 +94,59 @@ extension Database {
             return Dictionary(grouping: records, by: \.recordID.zoneID)
         }
         return [zone: records]
+    }
+
+    /// What has come of one zone's items.
+    private struct ZoneResults {
+        var saves: [Record.ID: Result<Record, SealKitError>] = [:]
+        var deletions: [Record.ID: Result<Void, SealKitError>] = [:]
+        /// What concerns all of them, and has left nothing done.
+        var failure: SealKitError?
+
+        var hasFailed: Bool {
+            saves.values.contains(where: \.isFailure) || deletions.values.contains(where: \.isFailure)
+        }
+    }
+
+    /// A share's record is not deleted like another one: who deletes a zone's stops sharing, or leaves. Neither can be
+    /// taken back, so that it comes after all else, and in an atomic batch only where that has succeeded.
+    private func modifyZone(_ batch: ZoneBatch, saving: [Record], deleting: [Record.ID]) async -> ZoneResults {
+        let isEnd = { (id: Record.ID) in id.recordName == Share.recordName && scope != .public }
+        let (ends, others) = (deleting.filter(isEnd), deleting.filter { !isEnd($0) })
+        guard let end = ends.first else { return await run(batch, saving: saving, deleting: others) }
+        var results = ZoneResults()
+        if !saving.isEmpty || !others.isEmpty {
+            results = await run(batch, saving: saving, deleting: others)
+            guard !batch.isAtomic || !results.hasFailed else {
+                results.deletions[end] = .failure(results.failure ?? ZoneBatch.batchFailed)
+                return results
+            }
+        }
+        do throws(SealKitError) {
+            try await endShare(end, by: batch)
+            results.deletions[end] = .success(())
+            results.failure = nil
+        } catch {
+            results.deletions[end] = .failure(error)
+            if saving.isEmpty, others.isEmpty { results.failure = error }
+        }
+        return results
+    }
+
+    private func run(_ batch: ZoneBatch, saving: [Record], deleting: [Record.ID]) async -> ZoneResults {
+        var (batch, results) = (batch, ZoneResults())
+        do {
+            try await batch.run(saving: saving, deleting: deleting)
+            (results.saves, results.deletions) = (batch.saveResults, batch.deleteResults)
+        } catch {
+            // What concerns one zone fails its items, except those that were stored before, or met another version;
+            // other zones go on.
+            let (saved, deleted) = (batch.finalSaves, batch.finalDeletions)
+            if saved.isEmpty, deleted.isEmpty { results.failure = error }
+            for record in saving { results.saves[record.recordID] = saved[record.recordID] ?? .failure(error) }
+            for id in deleting { results.deletions[id] = deleted[id] ?? .failure(error) }
+        }
+        return results
     }
 }
 

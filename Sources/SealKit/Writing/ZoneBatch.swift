@@ -23,6 +23,8 @@ struct ZoneBatch {
     var lost: [String: RecordWriting.Restored] = [:]
     /// The shares that begin and end with it.
     var sharing = SharingPlan()
+    /// By the record whose deletion says so, the shares that are left once the other items are done.
+    var leaving: [Record.ID: Scope] = [:]
     /// The server has said that a parent is in another scope than was thought: this zone has shares that the device
     /// does not know of.
     var isBehindPlaces = false
@@ -154,6 +156,7 @@ struct ZoneBatch {
         }
         await database.maintainQuietly(zoneID, ground, hasMoved: hasMoved)
         await deleteWaiting()
+        await leaveShares()
         forgetImplied()
     }
 
