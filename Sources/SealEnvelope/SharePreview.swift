@@ -12,6 +12,25 @@ public struct SharePreview: Sendable, Hashable {
         self.shareType = shareType
         self.thumbnail = thumbnail
     }
+
+    /// Whether a URL can show all of it: `Limits.previewBytes`, sealed.
+    public var isShowable: Bool {
+        let signed = SignedPreview(
+            self, author: UserID(.zero), rosterSequence: 0, rosterHead: .zero, time: 0,
+            signature: [UInt8](repeating: 0, count: SigningKey.signatureBytes))
+        return Padding.pad(signed.canonicalBytes()).count + AEAD.overhead <= Limits.previewBytes
+    }
+
+    /// As much of it as a URL can show: without thumbnail, and of a title or type that are too long by themselves the
+    /// beginning of the title.
+    public var showable: SharePreview {
+        if isShowable { return self }
+        let described = SharePreview(title: title, shareType: shareType)
+        if described.isShowable { return described }
+        return SharePreview(title: String(title.unicodeScalars.prefix(Self.scalarsOfLongTitle)))
+    }
+
+    private static let scalarsOfLongTitle = 1_000
 }
 
 /// A preview with who says so: whoever has the URL can seal one, and the server can exchange it, so that it counts only

@@ -334,6 +334,64 @@ import Testing
         }
     }
 
+    /// What was not set is as another device has it by now, also from an archive.
+    @Test func aTitleThatAnotherDeviceHasSetStays() async throws {
+        try await run { ann, bob, root in
+            let database = ann.privateCloudDatabase
+            let share = try await shared(root, by: ann, with: bob)
+            share[CKShare.SystemFieldKey.title] = "Notes"
+            try await database.save(share)
+            let data = try NSKeyedArchiver.archivedData(withRootObject: share, requiringSecureCoding: true)
+            let other = try #require(try await database.record(for: share.recordID) as? CKShare)
+            other[CKShare.SystemFieldKey.title] = "Vegetables"
+            try await database.save(other)
+            let read = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKShare.self, from: data))
+            #expect(read[CKShare.SystemFieldKey.title] as? String == "Notes")
+            for stale in [share, read] {
+                stale[CKShare.SystemFieldKey.shareType] = "org.example.list"
+                try await database.save(stale)
+                #expect(stale[CKShare.SystemFieldKey.title] as? String == "Vegetables")
+                #expect(stale[CKShare.SystemFieldKey.shareType] as? String == "org.example.list")
+            }
+            // What was set is sent, whatever it was before.
+            share[CKShare.SystemFieldKey.title] = "Fruit"
+            try await database.save(share)
+            read[CKShare.SystemFieldKey.title] = nil
+            try await database.save(read)
+            #expect(read[CKShare.SystemFieldKey.title] == nil)
+            #expect(read[CKShare.SystemFieldKey.shareType] as? String == "org.example.list")
+        }
+    }
+
+    @Test func whoIsRemovedAndAddedHasAnotherURL() async throws {
+        try await run { ann, _, root in
+            let database = ann.privateCloudDatabase
+            let share = CKShare(rootRecord: root)
+            let first = try await ann.shareParticipant(forEmailAddress: "dave@example.org")
+            share.addParticipant(first)
+            try await database.modifyRecords(saving: [root, share])
+            let url = try #require(share.oneTimeURL(for: first.participantID))
+            // Added once more it is the same.
+            let same = try await ann.shareParticipant(forEmailAddress: "Dave@example.org")
+            same.permission = .readWrite
+            share.addParticipant(same)
+            try await database.save(share)
+            #expect(share.participants.last === first)
+            #expect(first.permission == .readWrite)
+            #expect(share.oneTimeURL(for: first.participantID) == url)
+
+            let again = try await ann.shareParticipant(forEmailAddress: "dave@example.org")
+            share.removeParticipant(first)
+            share.addParticipant(again)
+            try await database.save(share)
+            #expect(share.participants.count == 2)
+            #expect(share.participants.last === again)
+            let other = try #require(share.oneTimeURL(for: again.participantID))
+            #expect(other != url)
+            await expectFailure(.unknownItem) { _ = try await ann.shareMetadata(for: url) }
+        }
+    }
+
     @Test func archivesOfPeople() throws {
         func archived<Object: NSObject & NSSecureCoding>(_ object: Object) throws -> Object? {
             let data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)

@@ -107,6 +107,51 @@ import Testing
         #expect(try after(end, view, stored: stored).view.roster.invitations.isEmpty)
     }
 
+    /// The one that was read has ended, and nothing in the roster calls another one its successor.
+    @Test func anInvitationWhosePlaceAnotherOneHasTakenIsFoundByItsAddressOrNotPassedOver() throws {
+        var (view, links, stored) = try shared()
+        var random = FixedRandom(14)
+        func placeholder(_ address: String?) -> ShareWish.Person {
+            ShareWish.Person(
+                invitationID: ID16(random: &random), user: nil, chain: nil, address: address, permission: .readWrite)
+        }
+        let (known, bare, other) = (placeholder("bob@example.org"), placeholder(nil), placeholder("carol@example.org"))
+        func wanting(_ change: (inout ShareWish) -> Void) throws -> ShareEntry<XWingHPKE>? {
+            var wish = ShareWish(preview: SharePreview(title: "Plans"))
+            change(&wish)
+            return try editor(wish, in: view, links: links).entry(random: &random)
+        }
+        func take(_ entry: ShareEntry<XWingHPKE>?) throws {
+            (view, links, stored) = try after(try #require(entry), view, stored: stored)
+        }
+        try take(wanting { $0.people = [(nil, known), (nil, bare), (nil, other)] })
+        // All of them have another end by now.
+        var later = [known, bare, other]
+        for index in later.indices { later[index].expires = 1_000 }
+        try take(wanting { $0.people = zip([known, bare, other], later).map { (.some($0), $1) } })
+        #expect(view.roster.invitations.count == 3)
+        #expect([known, bare, other].allSatisfy { view.roster.invitations[$0.invitationID ?? .zero] == nil })
+
+        #expect(throws: ShareEditRefusal.usedInvitation) { _ = try wanting { $0.gone = [bare] } }
+        var lowered = bare
+        lowered.permission = .readOnly
+        #expect(throws: ShareEditRefusal.usedInvitation) { _ = try wanting { $0.people = [(bare, lowered)] } }
+        // What is as it was read is nobody's wish.
+        #expect(try wanting { $0.people = [(bare, bare), (known, known)] } == nil)
+        var spelled = known
+        spelled.address = "BOB@example.org"
+        lowered = spelled
+        lowered.permission = .readOnly
+        try take(wanting { $0.people = [(spelled, lowered)] })
+        #expect(view.roster.invitations.values.map(\.permission).sorted() == [.readOnly, .readWrite, .readWrite])
+        #expect(view.roster.invitations.values.allSatisfy { $0.expires == 1_000 })
+        try take(wanting { $0.gone = [known] })
+        #expect(view.roster.invitations.values.map(\.permission) == [.readWrite, .readWrite])
+        // Who is invited and gone by now needs nothing; who is to be changed does.
+        #expect(try wanting { $0.gone = [known] } == nil)
+        #expect(throws: ShareEditRefusal.usedInvitation) { _ = try wanting { $0.people = [(known, lowered)] } }
+    }
+
     @Test func whoMayNotIsRefusedBeforeTheServerHearsOfIt() throws {
         let (view, links, _) = try shared()
         var random = FixedRandom(11)

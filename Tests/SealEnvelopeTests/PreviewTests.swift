@@ -59,6 +59,31 @@ import Testing
         #expect(throws: SealError.invalidLength) { try link.openPreview(sealed, scopeID: scope) }
     }
 
+    @Test func `Of a preview that is too long a URL shows what it can`() throws {
+        let large = [UInt8](repeating: 7, count: Limits.previewBytes)
+        let long = String(repeating: "ä", count: Limits.previewBytes)
+        for (preview, shown) in [
+            (SharePreview(title: "Plans", shareType: "t", thumbnail: [1]), nil),
+            (
+                SharePreview(title: "Plans", shareType: "t", thumbnail: large),
+                SharePreview(title: "Plans", shareType: "t")
+            ),
+            (SharePreview(title: long, shareType: "t"), SharePreview(title: String(long.prefix(1_000)))),
+            (SharePreview(title: "Plans", shareType: long), SharePreview(title: "Plans")),
+        ] as [(SharePreview, SharePreview?)] {
+            #expect(preview.isShowable == (shown == nil))
+            #expect(preview.showable == shown ?? preview)
+        }
+        // As much as there is room for, to the byte.
+        let scope = zone.roster.scopeID
+        for count in (Limits.previewBytes - 2_500)..<Limits.previewBytes where count % 37 == 0 {
+            let preview = SharePreview(title: "Plans", thumbnail: [UInt8](repeating: 7, count: count))
+            var random = FixedRandom(6)
+            let sealed = try? link.seal(signed(preview), scopeID: scope, random: &random)
+            #expect(preview.isShowable == (sealed != nil), "\(count)")
+        }
+    }
+
     @Test func `What whoever has the URL makes of it is refused`() throws {
         let good = signed()
         func with(

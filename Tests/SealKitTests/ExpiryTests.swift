@@ -55,6 +55,58 @@ import Testing
         #expect(try await ann.epoch(of: zone) == epoch + 1)
     }
 
+    /// The usual course: it is over, and is to be sent again.
+    @Test func whatIsOverBeginsAgain() async throws {
+        let changes: [(inout Share, Share.Participant) -> Void] = [
+            { share, invitee in share.addParticipant(invitee) },
+            { share, _ in
+                share.title = "Vegetables"
+                for var participant in share.participants where participant.expirationDate != nil {
+                    participant.expirationDate = Date(timeIntervalSinceNow: 9 * 86_400)
+                    share.addParticipant(participant)
+                }
+            },
+            { share, invitee in
+                share = Share(recordZoneID: share.zoneID)
+                share.addParticipant(invitee)
+            },
+        ]
+        for change in changes {
+            let (ann, bob) = (try await Person(), try await Person())
+            let (zone, share, _) = try await invited(ann, bob)
+            let invitee = try await ann.participant(bob)
+            let after = try await WallClock.$offset.withValue(2 * Self.day) {
+                try await ann.edit(zone) { change(&$0, invitee) }
+            }
+            #expect(after.participants.count == 3)
+            #expect(after.participant(bob)?.acceptanceStatus == .pending)
+            try await bob.join(share.url)
+        }
+    }
+
+    @Test func nobodyIsInvitedUntilADateThatIsOver() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, _) = try await invited(ann, bob)
+        var late = Share.Participant.oneTimeURLParticipant()
+        late.expirationDate = Date(timeIntervalSinceNow: 86_400)
+        let invitee = late
+        let invites = await WallClock.$offset.withValue(2 * Self.day) {
+            await failure { try await ann.edit(zone) { $0.addParticipant(invitee) } }
+        }
+        #expect(invites == .invalidArguments)
+        // Nor is one that is over given another permission.
+        let raises = await WallClock.$offset.withValue(2 * Self.day) {
+            await failure {
+                try await ann.edit(zone) { share in
+                    var participant = try #require(share.participant(bob))
+                    participant.permission = .readWrite
+                    share.addParticipant(participant)
+                }
+            }
+        }
+        #expect(raises == .invalidArguments)
+    }
+
     @Test func savingARecordTakesBackWhatIsOver() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, _) = try await invited(ann, bob)

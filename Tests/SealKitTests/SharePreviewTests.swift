@@ -2,6 +2,7 @@ import Foundation
 import SealClient
 import SealEnvelope
 import SealKitTesting
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -169,6 +170,114 @@ import Testing
         let zone = try await ann.makeZone()
         var share = Share(recordZoneID: zone)
         share.thumbnailImageData = Data(count: Limits.previewBytes)
-        #expect(await failure { try await ann.own.save(share) } == .limitExceeded)
+        let large = share
+        #expect(await failure { try await ann.own.save(large) } == .limitExceeded)
+        share.thumbnailImageData = Data([1, 2, 3])
+        share = try await ann.own.save(share)
+        #expect(
+            await failure {
+                try await ann.edit(zone) { share in
+                    (share.title, share.thumbnailImageData) = ("Vegetables", Data(count: Limits.previewBytes))
+                }
+            } == .limitExceeded)
+        let after = try await ann.share(of: zone)
+        #expect(after.title.isEmpty)
+        #expect(after.thumbnailImageData == Data([1, 2, 3]))
+        let root = ann.note(in: try await ann.makeZone(), "root", name: "root")
+        var ofRecords = Share(rootRecord: root)
+        ofRecords.title = String(repeating: "a", count: Limits.previewBytes)
+        let long = ofRecords
+        #expect(await failure { _ = try await ann.own.save(long, rootRecord: root) } == .limitExceeded)
+        #expect(await failure { _ = try await ann.own.record(for: root.recordID) } == .unknownItem)
+    }
+
+    @Test func whatIsRefusedOfAShareLeavesNothingOfIt() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        try await bob.join(share.url)
+        #expect(
+            await failure {
+                try await ann.edit(zone) { share in
+                    var participant = try #require(share.participant(bob))
+                    participant.permission = .none
+                    share.addParticipant(participant)
+                    share.title = "Vegetables"
+                }
+            } == .invalidArguments)
+        #expect(try await ann.share(of: zone).title == "Garden plans")
+        // A zone that was not shared for that is free for shares of records.
+        let other = try await ann.makeZone()
+        var refused = Share(recordZoneID: other)
+        refused.addParticipant(try await ann.participant(bob, .none))
+        let first = refused
+        #expect(await failure { try await ann.own.save(first) } == .invalidArguments)
+        let root = ann.note(in: other, "root", name: "root")
+        _ = try await ann.own.save(Share(rootRecord: root), rootRecord: root)
+    }
+
+    @Test(
+        "An administrator of a public share stores a thumbnail that no URL has room for: whom the owner removes goes.")
+    func aThumbnailThatIsTooLargeKeepsNobodyIn() async throws {
+        let (ann, bob, eve) = (try await Person(), try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        let joined = try await bob.join(share.url)
+        try await ann.promote(bob, in: zone)
+        let open = try await ann.edit(zone) { $0.publicPermission = .readOnly }
+        try await eve.join(open.url)
+        let id = Record.ID(recordName: Share.recordName, zoneID: joined)
+        var record = try #require(try await bob.shared.shareRecord(id))
+        record.encryptedValues["thumbnailImageData"] = pattern(70_000)
+        try await bob.shared.save(record)
+
+        let after = try await ann.edit(zone) { $0.removeParticipant(try #require($0.participant(eve))) }
+        #expect(after.participant(eve) == nil)
+        #expect(after.isURLRenewed)
+        let shown = try await eve.container.shareMetadata(for: try #require(after.url))
+        #expect(shown.title == "Garden plans")
+        #expect(shown.thumbnailImageData == nil)
+        // It is shown so from then on, and is not made anew with each save.
+        let (device, network) = try ann.behindAttacker()
+        try await device.edit(zone) { _ in }
+        #expect(network.sent(to: "links/update").isEmpty)
+    }
+
+    /// Somebody who came by a one-time URL leaves while the share is renamed, and takes that URL along.
+    @Test func aURLThatGoesMeanwhileKeepsNoOtherFromTheNewTitle() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, _, _) = try await ann.share(with: [(carol, .readOnly)])
+        let single = Share.Participant.oneTimeURLParticipant()
+        let share = try await ann.edit(zone) { $0.addParticipant(single) }
+        let joined = try await bob.join(share.oneTimeURL(for: single.participantID))
+        let network = MeanwhileTransport(try HTTPTransport(server: ann.server.origin), "links/update") {
+            try await bob.shared.leaveShare(of: joined)
+        }
+        let saved = try await ann.through(network).edit(zone) { share in
+            share.title = "Vegetables"
+            share.allowsAccessRequests = true
+        }
+        #expect(saved.title == "Vegetables")
+        #expect(saved.allowsAccessRequests)
+        #expect(saved.participant(bob) == nil)
+        #expect(try await carol.container.shareMetadata(for: try #require(share.url)).title == "Vegetables")
+    }
+
+    /// Before the first call whose path ends so, somebody else does something.
+    private final class MeanwhileTransport: PassingTransport {
+        let next: any Transport
+        private let suffix: String
+        private let meanwhile: @Sendable () async throws -> Void
+        private let isDone = LockedValue(false)
+
+        init(_ next: HTTPTransport, _ suffix: String, _ meanwhile: @escaping @Sendable () async throws -> Void) {
+            (self.next, self.suffix, self.meanwhile) = (next, suffix, meanwhile)
+        }
+
+        func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+            if path.hasSuffix(suffix), !isDone.value {
+                isDone.change { $0 = true }
+                do { try await meanwhile() } catch { throw SealKitError(.internalError, "\(error)") }
+            }
+            return try await next.post(path, body: body, token: token)
+        }
     }
 }

@@ -133,10 +133,9 @@ struct ArchivedShare: Codable {
         requesters = kept.requesters.map { ArchivedRequester($0) }
         blockedIdentities = kept.blockedIdentities.map(\.userRecordID.recordName)
         (denied, blocked, unblocked) = isWhole ? (kept.denied, kept.blocked, kept.unblocked) : ([], [], [])
-        guard isWhole, kept.isDescribed else { return }
+        guard isWhole, let words = kept.description else { return }
         description = Description(
-            title: share.title, type: share.shareType, thumbnail: share.thumbnailImageData,
-            changed: content.changed.sorted())
+            title: words.title, type: words.shareType, thumbnail: words.thumbnail, changed: content.changed.sorted())
     }
 }
 
@@ -160,13 +159,15 @@ extension CKShare.Content {
         kept.oneTimeURLs = archived.oneTimeURLs
         kept.currentUserRecordName = archived.currentUser
         (kept.denied, kept.blocked, kept.unblocked) = (archived.denied, archived.blocked, archived.unblocked)
+        kept.description = archived.description.map { ($0.title, $0.type, $0.thumbnail) }
         var share = SealKit.Share(kept, record: record)
         share.publicPermission = permission
         share.allowsAccessRequests = archived.allowsRequests
         if let description = archived.description {
-            share.setTitle(description.title)
-            share.setShareType(description.type)
-            share.setThumbnail(description.thumbnail)
+            let changed = Set(description.changed)
+            if changed.contains(CKShareTitleKey) { share.setTitle(description.title) }
+            if changed.contains(CKShareTypeKey) { share.setShareType(description.type) }
+            if changed.contains(CKShareThumbnailImageDataKey) { share.setThumbnail(description.thumbnail) }
         }
         let objects = archived.participants.compactMap(\.object)
         guard objects.count == archived.participants.count else { return nil }

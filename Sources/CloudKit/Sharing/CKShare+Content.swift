@@ -44,22 +44,36 @@ extension CKShare {
 
         mutating func add(_ participant: CKShareParticipant) {
             moment += 1
-            removed.removeAll { $0.participant.isEqual(participant) }
-            if let known = participants.first(where: { $0.isEqual(participant) }) {
-                guard known !== participant else { return }
-                known.permission = participant.permission
-                if known.participantID == participant.participantID { known.role = participant.role }
-            } else {
+            removed.removeAll { $0.participant.participantID == participant.participantID }
+            guard let known = participants.one(like: participant.sealed) else {
                 participants.append(participant)
                 added.append((moment, participant))
+                return
             }
+            guard known !== participant else { return }
+            if known.participantID == participant.participantID {
+                known.role = participant.role
+            } else if known.role == .publicUser, share.publicPermission == .none {
+                // Who came by the public URL goes with it, and is invited.
+                participants.removeAll { $0 === known }
+                participants.append(participant)
+                added.append((moment, participant))
+                return
+            }
+            known.permission = participant.permission
+            known.renew(as: participant.sealed)
         }
 
         mutating func remove(_ participant: CKShareParticipant) {
             guard participant.role != .owner else { return }
-            participants.removeAll { $0.isEqual(participant) && $0.role != .owner }
+            // One person may have two places.
+            let isKnown = participants.contains { $0.participantID == participant.participantID }
+            let isMeant = { (other: CKShareParticipant) in
+                isKnown ? other.participantID == participant.participantID : other.isEqual(participant)
+            }
+            participants.removeAll { isMeant($0) && $0.role != .owner }
             moment += 1
-            added.removeAll { $0.participant.isEqual(participant) }
+            added.removeAll { isMeant($0.participant) }
             removed.append((moment, participant))
         }
 
@@ -77,9 +91,9 @@ extension CKShare {
         mutating func sent() throws(SealKitError) -> (share: SealKit.Share, sent: Sent) {
             var sent = share
             var moments: [ObjectIdentifier: Int] = [:]
-            for participant in sent.participants {
-                let isKept = participants.contains { $0.isSamePerson(as: participant) }
-                if !isKept { sent.removeParticipant(participant) }
+            let kept = Set(participants.map(\.participantID))
+            for participant in sent.participants where !kept.contains(participant.participantID) {
+                sent.removeParticipant(participant)
             }
             for participant in participants where participant.sealed.role != .owner {
                 let own = try participant.sent()
@@ -97,15 +111,27 @@ extension CKShare {
             edits.removeAll { $0.moment < sent.moment }
             added.removeAll { $0.moment < sent.moment }
             removed.removeAll { $0.moment < sent.moment }
-            let known = participants
+            // One who has another id now is known by name or address, unless that is somebody's who is there as well.
+            let ids = Set(stored.participants.map(\.participantID))
+            var (known, others) = ([:] as [String: CKShareParticipant], [] as [CKShareParticipant])
+            for object in participants {
+                if ids.contains(object.participantID) {
+                    known[object.participantID] = object
+                } else {
+                    others.append(object)
+                }
+            }
             share = stored
             participants = stored.participants.map { participant in
-                guard
-                    let object = known.first(where: { object in
-                        object.isSamePerson(as: participant)
-                            || (object.sealed.role == .owner && participant.role == .owner)
-                    })
-                else { return CKShareParticipant(participant) }
+                var object = known[participant.participantID]
+                if object == nil {
+                    let index = others.firstIndex { other in
+                        other.isSamePerson(as: participant)
+                            || (other.sealed.role == .owner && participant.role == .owner)
+                    }
+                    object = index.map { others.remove(at: $0) }
+                }
+                guard let object else { return CKShareParticipant(participant) }
                 object.take(participant, of: sent.participants[ObjectIdentifier(object)] ?? 0)
                 return object
             }
@@ -129,6 +155,13 @@ extension CKShare {
             }
             return copy
         }
+    }
+}
+
+extension [CKShareParticipant] {
+    /// The one with the same id, or else the first that is the same person.
+    func one(like participant: SealKit.Share.Participant) -> CKShareParticipant? {
+        first { $0.participantID == participant.participantID } ?? first { $0.isSamePerson(as: participant) }
     }
 }
 

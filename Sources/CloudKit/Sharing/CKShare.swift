@@ -70,11 +70,11 @@ open class CKShare: CKRecord, @unchecked Sendable {
         guard let own = content.share.currentUserParticipant else {
             return content.isNew ? content.participants.first { $0.role == .owner } : nil
         }
-        return content.participants.first { $0.isSamePerson(as: own) }
+        return content.participants.one(like: own)
     }
 
-    /// Invites somebody, or gives whoever is in it already this one's permission. Save the share to apply it: while it
-    /// is open to the public nobody can be invited by name.
+    /// Invites somebody, or gives whoever is in it already this one's permission; anew whoever was removed before. Save
+    /// the share to apply it: while it is open to the public nobody can be invited by name.
     open func addParticipant(_ participant: CKShare.Participant) {
         content.withLock { $0.add(participant) }
     }
@@ -209,7 +209,8 @@ open class CKShare: CKRecord, @unchecked Sendable {
     var participantsWithoutKeys: [CKShareParticipant] {
         let content = content.value
         return content.participants.filter { participant in
-            participant.lacksKeys && !content.share.participants.contains { participant.isSamePerson(as: $0) }
+            participant.lacksKeys
+                && !content.share.participants.contains { $0.participantID == participant.participantID }
         }
     }
 

@@ -169,6 +169,9 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
         }
     }
 
+    /// Somebody is added who is invited already.
+    func renew(as added: SealKit.Share.Participant) { content.withLock { $0.sealed.renew(as: added) } }
+
     /// With the keys of whoever was looked up anew.
     func take(keysOf found: SealKit.Share.Participant) {
         content.withLock { $0.sealed = $0.sealed.withKeys(of: found) }

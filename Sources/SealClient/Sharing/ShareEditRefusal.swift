@@ -1,3 +1,4 @@
+public import SealEnvelope
 public import SealPrimitives
 
 /// Why a share is not changed as it was wanted: flat, and without anything secret, as `SealError` is.
@@ -37,7 +38,8 @@ public enum ShareEditRefusal: Error, Sendable, Equatable {
     case isBlocked
     /// No invitation can hold its end.
     case noSuchEnd
-    /// The id is one of an earlier invitation.
+    /// The invitation has ended since the share was read, or another one has taken its place: whom it was for has to be
+    /// read again.
     case usedInvitation
     /// Title, type and thumbnail are too long for what a URL shows.
     case previewTooLong
@@ -57,4 +59,10 @@ public enum ShareEditRefusal: Error, Sendable, Equatable {
     case share(SealError)
     case invitation(SealError)
     case link(SealError)
+}
+
+extension SharePreview {
+    /// For whoever stores it, before anything is stored: others may have stored more, of which URLs show a part.
+    /// - Throws: `previewTooLong`.
+    public func requireShowable() throws(ShareEditRefusal) { if !isShowable { throw .previewTooLong } }
 }

@@ -7,37 +7,41 @@ extension ShareEditor {
     func planInvitations(
         _ plan: inout Plan, isPublic: Bool, dropsPending: Bool, random: inout some RandomSource
     ) throws(ShareEditRefusal) {
-        for (before, now) in wish.people where now.user.flatMap({ roster.members[$0] }) == nil {
-            if let open = openInvitation(of: now) {
-                guard !dropsPending, !plan.revoked.contains(open.id) else { continue }
-                try update(open, from: before, to: now, in: &plan, random: &random)
-            } else if before == nil, member(now) == nil {
-                guard !isPublic else { throw .isPublic }
-                try invite(now, in: &plan, random: &random)
+        for person in plan.people {
+            switch person.place {
+            case .member?: break
+            case .invited(let open)?: try update(open, as: person, in: &plan, random: &random)
+            case nil:
+                guard !isPublic || (person.before != nil && !dropsPending) else { throw .isPublic }
+                // What is to be changed of somebody who is there no more is not done for somebody else.
+                guard person.before == nil else { throw .usedInvitation }
+                try invite(person.now, in: &plan, random: &random)
             }
         }
     }
 
     /// Permission and expiry of an open invitation cannot change: another one takes its place, behind the same URL.
     private func update(
-        _ open: Invitation, from before: ShareWish.Person?, to now: ShareWish.Person, in plan: inout Plan,
-        random: inout some RandomSource
+        _ open: Invitation, as person: Placed, in plan: inout Plan, random: inout some RandomSource
     ) throws(ShareEditRefusal) {
+        guard !person.changesRole else { throw .roleBeforeAccepting }
         // Only what was changed here is sent.
-        guard before == nil || before?.permission != now.permission || before?.expires != now.expires else {
-            guard before?.role == now.role else { throw .roleBeforeAccepting }
-            return
-        }
-        guard let expires = now.expires else { throw .noSuchEnd }
-        guard open.permission != now.permission || open.expires != expires else { return }
-        var successor = now
+        var successor = person.now
+        if !person.changesPermission { successor.permission = open.permission }
+        if !person.changesExpiry { successor.expires = open.expires }
+        guard isToCome(successor.expires) else { throw .noSuchEnd }
+        guard open.permission != successor.permission || open.expires != successor.expires else { return }
         successor.invitationID = ID16(random: &random)
-        successor.chain = now.chain ?? open.invitee
+        successor.chain = successor.chain ?? open.invitee
+        successor.role = .privateUser
         let link = links.links.first { $0.invitationID == open.id }
-        guard link != nil || (open.invitee != nil && now.address == nil) else { throw .othersInvitation }
+        guard link != nil || (open.invitee != nil && successor.address == nil) else { throw .othersInvitation }
         plan.revoked.insert(open.id)
         try invite(successor, behind: link, in: &plan, random: &random)
     }
+
+    /// An invitation that is over already would be taken back as it is made.
+    private func isToCome(_ expires: Int64?) -> Bool { expires.map { $0 == 0 || $0 > time } ?? false }
 
     /// Whoever was invited by name behind a share-wide URL that is replaced would find no seat behind either: another
     /// invitation takes the place of each, behind the new one.
@@ -86,7 +90,7 @@ extension ShareEditor {
                 plan.addresses.append(placeholder)
             }
         }
-        guard let expires = person.expires else { throw .noSuchEnd }
+        guard let expires = person.expires, isToCome(expires) else { throw .noSuchEnd }
         do throws(SealError) {
             var addresses: [SealedAddress] = []
             if let address = person.address {

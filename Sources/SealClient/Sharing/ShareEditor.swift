@@ -28,8 +28,12 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
     }
 
     struct Plan {
+        /// Those of whom something is wanted, and where each is in the share.
+        var people: [Placed] = []
         var revoked: Set<ID16> = []
         var removed: Set<UserID> = []
+        /// Whom the settings put out: everybody who joined by the public URL.
+        var joiners: Set<UserID> = []
         /// After revoking and removing, in this order.
         var changes: [RosterChange] = []
         var settings: SettingsDraft?
@@ -100,10 +104,16 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
         let wanted = try wantedPublicPermission()
         let changesPublic = wanted != roster.publicSeat?.permission
         if changesPublic { plan.revoked.formUnion(roster.invitations.keys) }
-        try planRemovals(&plan, joinersGo: changesPublic && wanted == nil)
+        if changesPublic, wanted == nil {
+            for member in roster.members.values where member.role == .publicUser { plan.joiners.insert(member.userID) }
+        }
+        let places = SharePlaces<H>(of: wish, in: roster, as: own)
+        try planRemovals(&plan, places)
+        plan.people = try placed(by: places, beside: plan)
         try planMembers(&plan)
         try planSettings(&plan, wanted: wanted, changesPublic: changesPublic, random: &random)
         try planInvitations(&plan, isPublic: wanted != nil, dropsPending: changesPublic, random: &random)
+        plan.revoked.formUnion(roster.expiredInvitations(at: time))
         if plan.renewsLink, wanted == nil { try planRenewal(&plan, random: &random) }
         if !plan.revoked.isEmpty || !plan.removed.isEmpty { plan.takesRightAway = true }
         return plan
@@ -118,8 +128,7 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
 
     // MARK: Who goes
 
-    /// - Parameter joinersGo: everybody who joined by the public URL is put out by the settings.
-    private func planRemovals(_ plan: inout Plan, joinersGo: Bool) throws(ShareEditRefusal) {
+    private func planRemovals(_ plan: inout Plan, _ places: SharePlaces<H>) throws(ShareEditRefusal) {
         for user in wish.blocked.subtracting(roster.blocked).sorted() {
             if let member = roster.members[user] { try checkSubordinate(member) }
             if let invitation = roster.invitation(for: user) { plan.revoked.insert(invitation.id) }
@@ -128,28 +137,64 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
         }
         for user in wish.unblocked.intersection(roster.blocked).sorted() { plan.changes.append(.unblock(user)) }
         for person in wish.gone {
-            if let member = member(person) {
-                guard !wish.blocked.contains(member.userID), !(joinersGo && member.role == .publicUser) else {
-                    continue
-                }
+            switch try places.place(of: person) {
+            case .member(let member)?:
+                guard !wish.blocked.contains(member.userID), !plan.joiners.contains(member.userID) else { continue }
                 try checkSubordinate(member)
                 plan.removed.insert(member.userID)
-            } else if let invitation = openInvitation(of: person) {
-                plan.revoked.insert(invitation.id)
+            case .invited(let invitation)?: plan.revoked.insert(invitation.id)
+            case nil: break
             }
         }
-        plan.revoked.formUnion(roster.expiredInvitations(at: time))
+    }
+
+    // MARK: Who is meant
+
+    struct Placed {
+        /// As it was read; nil for somebody new.
+        let before: ShareWish.Person?
+        let now: ShareWish.Person
+        /// nil for whoever is to be invited, or is there no more.
+        let place: SharePlaces<H>.Place?
+
+        var changesPermission: Bool { before == nil || before?.permission != now.permission }
+        var changesExpiry: Bool { before == nil || before?.expires != now.expires }
+        /// Somebody new has the role that invitations give, unless another one is asked for.
+        var changesRole: Bool { (before?.role ?? .privateUser) != now.role }
+    }
+
+    /// Those of whom something is wanted: what another device has changed since stays where this one changed nothing.
+    private func placed(by places: SharePlaces<H>, beside plan: Plan) throws(ShareEditRefusal) -> [Placed] {
+        var people: [Placed] = []
+        for (before, now) in wish.people {
+            let unplaced = Placed(before: before, now: now, place: nil)
+            guard unplaced.changesPermission || unplaced.changesExpiry || unplaced.changesRole else { continue }
+            let place = try places.place(of: before ?? now)
+            people.append(Placed(before: before, now: now, place: isLeft(place, by: before, plan) ? nil : place))
+        }
+        return people
+    }
+
+    /// Whether somebody goes by the same entry. Who is new in the wish comes again then; who came by the public URL,
+    /// and is in it as it was read, goes.
+    private func isLeft(_ place: SharePlaces<H>.Place?, by before: ShareWish.Person?, _ plan: Plan) -> Bool {
+        switch place {
+        case .member(let member)?:
+            plan.removed.contains(member.userID) || wish.blocked.contains(member.userID)
+                || (before == nil && plan.joiners.contains(member.userID))
+        case .invited(let invitation)?: plan.revoked.contains(invitation.id)
+        case nil: false
+        }
     }
 
     // MARK: What members may do
 
     private func planMembers(_ plan: inout Plan) throws(ShareEditRefusal) {
-        for (before, now) in wish.people {
-            guard let member = member(now) else { continue }
+        for person in plan.people {
+            guard case .member(let member)? = person.place else { continue }
             // Only what was changed here is sent: a permission that another device has changed since stays.
-            let changesRole = before?.role != now.role
-            let changesPermission = before == nil || before?.permission != now.permission
-            if changesRole, before != nil, now.role != member.role {
+            let (now, changesPermission) = (person.now, person.changesPermission)
+            if person.changesRole, now.role != member.role {
                 try change(member, to: now.role, changesPermission ? now.permission : nil, changesPermission, in: &plan)
             } else if changesPermission {
                 try change(member, to: now.permission, in: &plan)
@@ -217,7 +262,7 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
             return try ShareLinks.keep(
                 link, by: seed, scopeID: roster.scopeID, preview: plan.preview, random: &random)
         } catch {
-            throw .previewTooLong
+            throw .link(error)
         }
     }
 
@@ -237,20 +282,6 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
             sealed.append(copy)
         }
         return sealed
-    }
-
-    // MARK: Who is meant
-
-    /// Also somebody who was still pending when the share was read, and has accepted since.
-    func member(_ person: ShareWish.Person) -> Roster.Member? {
-        if let user = person.user { return roster.members[user] }
-        guard let id = person.invitationID else { return nil }
-        return roster.members.values.first { $0.invitationID == id }
-    }
-
-    func openInvitation(of person: ShareWish.Person) -> Invitation? {
-        if let id = person.invitationID, let found = roster.invitations[id] { return found }
-        return person.user.flatMap { roster.invitation(for: $0) }
     }
 
     /// - Throws: `ownerStays`, and `administratorsAreOwners` for one administrator in the hands of another.

@@ -125,10 +125,11 @@ public struct ShareLinks: Sendable {
         return wire
     }
 
-    /// What the URLs are to show, signed by whoever administers the share.
+    /// What the URLs are to show, as much of it as they can, signed by whoever administers the share: what somebody
+    /// else has stored keeps nobody from being put out.
     func sign(_ preview: SharePreview, as own: OwnIdentity, in roster: Roster, time: Int64) -> SignedPreview {
         SignedPreview(
-            preview, by: own.chain.userID, key: own.keys(in: roster).signingKey, on: roster, time: time,
+            preview.showable, by: own.chain.userID, key: own.keys(in: roster).signingKey, on: roster, time: time,
             after: newestShown(in: roster))
     }
 
@@ -139,15 +140,16 @@ public struct ShareLinks: Sendable {
     ///     whoever signed it knows better, and one by an older head would be a step back to who has seen it.
     ///   - time: of whoever administers the share, microseconds since 1970.
     /// - Returns: the links that are to be kept so.
-    /// - Throws: `previewTooLong`.
+    /// - Throws: `link` for what does not seal.
     public func renewed(
         _ preview: SharePreview, as own: OwnIdentity, in roster: Roster, isNewest: Bool, time: Int64,
         random: inout some RandomSource
     ) throws(ShareEditRefusal) -> [Wire.Link] {
         var stale: [Link] = []
+        let shown = preview.showable
         for link in all {
-            if !isNewest, let shown = link.shown, shown.rosterSequence >= roster.nextSequence { continue }
-            if (try? link.shown?.verified(in: roster)) != preview { stale.append(link) }
+            if !isNewest, let last = link.shown, last.rosterSequence >= roster.nextSequence { continue }
+            if (try? link.shown?.verified(in: roster)) != shown { stale.append(link) }
         }
         guard !stale.isEmpty else { return [] }
         let signed = sign(preview, as: own, in: roster, time: time)
@@ -157,7 +159,7 @@ public struct ShareLinks: Sendable {
                 wires.append(try Self.show(signed, behind: link, scopeID: roster.scopeID, random: &random))
             }
         } catch {
-            throw .previewTooLong
+            throw .link(error)
         }
         return wires
     }

@@ -65,10 +65,14 @@ extension Database {
 
     /// After a batch: what it found to do where it wrote. Nothing of that has failed the batch, and what does not
     /// verify is kept for the user to see.
-    /// - Parameter hasMoved: a record came from one scope into another: what is below it follows.
-    func maintainQuietly(_ zoneID: RecordZone.ID, _ ground: ZoneGround, hasMoved: Bool) async {
+    /// - Parameters:
+    ///   - hasMoved: a record came from one scope into another: what is below it follows.
+    ///   - keepsExpired: the caller looks after invitations that are over.
+    func maintainQuietly(
+        _ zoneID: RecordZone.ID, _ ground: ZoneGround, hasMoved: Bool, keepsExpired: Bool
+    ) async {
         if hasMoved || (scope == .private && core.unsettled.has(ground.zone.id)) { await settleQuietly(zoneID) }
-        for view in ground.views.values where hasExpired(view.roster) {
+        for view in ground.views.values where !keepsExpired && hasExpired(view.roster) {
             do throws(SealKitError) {
                 try await Upkeep.quietly { () throws(SealKitError) in
                     _ = try await revokeExpired(core.keeper(of: view.scope))

@@ -226,6 +226,7 @@ extension ZoneBatch {
                     .invalidArguments, "a share lies in its root's zone, beside it",
                     remedy: "make it with Share(rootRecord:)")
             }
+            try share.requireShowable()
             try await sharing.open(share, root: root, database, &ground)
             records[index].share = Record.Reference(recordName: share.recordID.recordName)
             var record = Record(recordType: Share.recordType, recordID: share.recordID)

@@ -142,7 +142,8 @@ extension Database {
     /// - Returns: the share as it is now, with its URL and the one-time URLs that this account made.
     /// - Throws: `badDatabase` in the public database; `permissionFailure` for somebody who administers nothing here,
     ///   or changes what only the owner may; `tooManyParticipants`; `invalidArguments`, as for inviting while the share
-    ///   is public.
+    ///   is public, and for a participant whom another device has removed or invited anew since; `limitExceeded`. What
+    ///   is refused here is refused before anything is stored.
     @discardableResult
     public func save(_ share: Share) async throws(SealKitError) -> Share {
         if share.rootRecordID != nil { return try await saveHierarchical(share) }
@@ -176,25 +177,35 @@ extension Database {
         }
         if let existing { share.complete(by: existing) }
         let changed = try changedRecord(of: share, from: existing)
+        // What is refused is refused before anything is stored.
+        let links = try await ShareLinks.opened(kept, self, view: known)
+        if changed != nil { try share.requireShowable() }
+        let planned = try entry(of: share, in: known, links: links)
         var record = existing
         if let changed {
-            let results = try await modifyRecords(saving: [changed], savePolicy: .changedKeys)
-            record = try results.saveResults[share.recordID]?.get()
+            var batch = ZoneBatch(
+                database: self, zoneID: share.zoneID, savePolicy: .changedKeys, isAtomic: true, progress: .nobody)
+            batch.keepsExpired = true
+            try await batch.run(saving: [changed], deleting: [])
+            record = try batch.saveResults[share.recordID]?.get()
+            // Another device may have set something else of it meanwhile.
+            if let record { share.read(record) }
         }
         let view = try await whileRosterMoves { [share] round throws(SealKitError) in
             let view = round == 1 ? try await keeper.current() : try await keeper.refresh()
-            // What was fetched beside the record is of the roster that was known then.
-            let links =
-                round == 1 && view.roster.head == known.roster.head
-                ? try await ShareLinks.opened(kept, self, view: view) : try await ShareLinks.fetch(self, view: view)
-            return try await apply(editor(of: share, in: view, links: links), in: view, keeper)
-        }
-        if changed != nil, known.roster.isShared {
-            // Also of a share that was ended and is made again: its URLs are the same.
-            let links = try await ShareLinks.fetch(self, view: view)
-            try await links.renewPreviews(share.preview, self, view: try await keeper.refresh(), isNewest: true)
+            let entry =
+                view.roster.head == known.roster.head
+                ? planned
+                : try self.entry(of: share, in: view, links: try await ShareLinks.fetch(self, view: view))
+            guard let entry else { return view }
+            try await append(entry, view: view)
+            return try await keeper.adopt(entry.draft)
         }
         try await saveAccess(of: share, view: view)
+        if changed != nil, known.roster.isShared {
+            // Also of a share that was ended and is made again: its URLs are the same.
+            try await ShareLinks.renewPreviews(share.preview, self, keeper)
+        }
         var saved = try await filled(new, by: record, try await keeper.current(), keeper, renewing: true)
         saved.isURLRenewed = known.roster.linkID != nil && view.roster.linkID != known.roster.linkID
         return saved

@@ -62,7 +62,7 @@ extension SealKitError {
         case .usedInvitation:
             self.init(
                 .invalidArguments, "the participant is one of an earlier invitation",
-                remedy: "fetch the participant again, and add it")
+                remedy: "fetch the share again, and change or remove that one; whom it lacks, fetch and add")
         case .previewTooLong:
             self.init(
                 .limitExceeded, "title, type and thumbnail of the share are too long for what its URL shows",

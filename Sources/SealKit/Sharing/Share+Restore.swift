@@ -25,8 +25,8 @@ extension Share {
         package var denied: [String] = []
         package var blocked: [String] = []
         package var unblocked: [String] = []
-        /// Whether title, type and thumbnail were kept as well.
-        package var isDescribed = false
+        /// nil where they were kept without.
+        package var description: (title: String, shareType: String, thumbnail: Data?)?
 
         package init() {}
     }
@@ -45,7 +45,7 @@ extension Share {
         kept.denied = edits.denied.map(\.recordName).sorted()
         kept.blocked = edits.blocked.map(\.recordName).sorted()
         kept.unblocked = edits.unblocked.map(\.recordName).sorted()
-        kept.isDescribed = undescribed.isEmpty
+        kept.description = (title, shareType, thumbnailImageData)
         return kept
     }
 
@@ -67,7 +67,10 @@ extension Share {
         url = kept.url
         oneTimeURLs = kept.oneTimeURLs
         currentUser = kept.currentUserRecordName.flatMap { try? UserID(recordName: $0) }
-        if !kept.isDescribed { undescribed = Self.described }
+        if let description = kept.description {
+            (title, shareType, thumbnailImageData) = description
+            asRead = preview
+        }
     }
 
     private init(recordZoneID zoneID: RecordZone.ID, recordID: Record.ID, root: String?) {
@@ -78,20 +81,20 @@ extension Share {
         }
     }
 
-    /// What was kept without is set now, and saved.
+    /// Saved whatever was read: of a share that was kept without, nobody knows what that was.
     package mutating func setTitle(_ title: String) {
         self.title = title
-        undescribed.remove("title")
+        setKeys.insert("title")
     }
 
     package mutating func setShareType(_ type: String) {
         shareType = type
-        undescribed.remove("shareType")
+        setKeys.insert("shareType")
     }
 
     package mutating func setThumbnail(_ data: Data?) {
         thumbnailImageData = data
-        undescribed.remove("thumbnailImageData")
+        setKeys.insert("thumbnailImageData")
     }
 }
 
@@ -103,6 +106,12 @@ extension Share.Participant {
 
     /// Its keys are at hand: it can be invited.
     package var hasKeys: Bool { chain != nil }
+
+    /// An invitation that is over begins again, and ends when the added one does.
+    package mutating func renew(as added: Share.Participant) {
+        guard let end = expirationDate, end <= Date(microseconds: currentTime()) else { return }
+        expirationDate = added.expirationDate
+    }
 
     /// Somebody as kept, without keys.
     package init(

@@ -9,15 +9,23 @@ extension Share {
     /// The difference between this share as it was fetched and as it is now.
     var wish: ShareWish {
         var wish = ShareWish(preview: preview)
+        // The same person with another id was removed, and invited anew.
         wish.people = participants.map { participant in
-            let before = saved.first { $0.isSamePerson(as: participant) }
-            return (before?.wished, participant.wished)
+            (saved.first { $0.participantID == participant.participantID }?.wished, participant.wished)
         }
-        wish.gone = saved.filter { before in !participants.contains { before.isSamePerson(as: $0) } }.map(\.wished)
+        let ids = Set(participants.map(\.participantID))
+        wish.gone = saved.filter { !ids.contains($0.participantID) }.map(\.wished)
         if publicPermission != edits.publicPermission { wish.publicPermission = .to(publicPermission.onRoster) }
         wish.blocked = edits.blocked
         wish.unblocked = edits.unblocked
         return wish
+    }
+
+    /// For whoever changes what it says of itself: what others have stored keeps nobody from anything.
+    /// - Throws: `limitExceeded` for more than a URL shows.
+    func requireShowable() throws(SealKitError) {
+        guard !changedDescription.isEmpty else { return }
+        try editing(nil) { () throws(ShareEditRefusal) in try preview.requireShowable() }
     }
 
     /// What whoever has a URL sees.
@@ -62,14 +70,13 @@ extension Database {
             share.wish, in: view, links: links, as: core.identity(), keptBy: core.account.seed, time: currentTime())
     }
 
-    /// Appends what a wish comes to, and gives the scope as it is then.
-    func apply(_ editor: ShareEditor<XWingHPKE>, in view: ZoneView, _ keeper: ZoneKeeper) async throws(SealKitError)
-        -> ZoneView
-    {
+    /// What a wish comes to; nil for nothing.
+    /// - Throws: what is refused before the server hears of it.
+    func entry(
+        of share: Share, in view: ZoneView, links: ShareLinks
+    ) throws(SealKitError) -> ShareEntry<XWingHPKE>? {
         var random = SystemRandom()
-        let entry = try editing(view) { () throws(ShareEditRefusal) in try editor.entry(random: &random) }
-        guard let entry else { return view }
-        try await append(entry, view: view)
-        return try await keeper.adopt(entry.draft)
+        let editor = editor(of: share, in: view, links: links)
+        return try editing(view) { () throws(ShareEditRefusal) in try editor.entry(random: &random) }
     }
 }

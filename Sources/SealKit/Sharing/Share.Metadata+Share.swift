@@ -15,6 +15,7 @@ extension Share.Metadata {
         share.title = title
         share.shareType = shareType
         share.thumbnailImageData = thumbnailImageData
+        share.asRead = share.preview
         share.participants = Share.Participant.all(of: roster) { _ in nil }
         share.saved = share.participants
         share.publicPermission = .init(roster.publicSeat?.permission)

@@ -1,4 +1,5 @@
 public import Foundation
+import SealEnvelope
 import SealStatements
 
 /// A share of a zone or of a hierarchy of records in one: CloudKit's `CKShare(recordZoneID:)` and
@@ -56,8 +57,10 @@ public struct Share: Sendable {
 
     /// Of the share's record, all but its description.
     var fields: Record
-    /// Of its description, what an app has kept it without, and has not set since.
-    var undescribed: Set<String> = []
+    /// Title, type and thumbnail as they were read: saving sends those that differ, and leaves the others as they are.
+    var asRead = SharePreview(title: "")
+    /// Those of them that are sent whatever was read.
+    var setKeys: Set<String> = []
     /// Placeholders' one-time URLs, by participant id.
     var oneTimeURLs: [String: String] = [:]
     /// The participants that the share was fetched with: saving sends the difference.
@@ -102,18 +105,24 @@ public struct Share: Sendable {
         }
     }
 
-    /// Adds somebody, or updates the permission of somebody who is there already; the role where it is the share's own
-    /// participant that was changed.
+    /// Adds somebody, or updates permission and expiry of somebody who is there already; the role where it is the
+    /// share's own participant that was changed.
+    ///
+    /// Whoever was removed before, and not saved since, is invited anew: by address or by nothing, with another URL. So
+    /// is who came by the public URL, once ``publicPermission`` is none.
     public mutating func addParticipant(_ participant: Participant) {
-        if let index = participants.firstIndex(where: { $0.isSamePerson(as: participant) }) {
-            participants[index].permission = participant.permission
-            participants[index].expirationDate = participant.expirationDate
-            if participants[index].participantID == participant.participantID {
-                participants[index].role = participant.role
-            }
-        } else {
+        let known = participants.firstIndex { $0.participantID == participant.participantID }
+        guard let index = known ?? participants.firstIndex(where: { $0.isSamePerson(as: participant) }) else {
             participants.append(participant)
+            return
         }
+        guard known != nil || participants[index].role != .publicUser || publicPermission != .none else {
+            participants[index] = participant
+            return
+        }
+        participants[index].permission = participant.permission
+        participants[index].expirationDate = participant.expirationDate
+        if known != nil { participants[index].role = participant.role }
     }
 
     /// Open invitations that accept with ``url``: those by user name.
@@ -135,7 +144,12 @@ public struct Share: Sendable {
     /// another account if need be: after a removal or a block, look at them, and remove those that this person may
     /// have.
     public mutating func removeParticipant(_ participant: Participant) {
-        participants.removeAll { $0.isSamePerson(as: participant) && $0.role != .owner }
+        // One person may have two places: invited a second time, or by an address that is another account's now.
+        let isKnown = participants.contains { $0.participantID == participant.participantID }
+        participants.removeAll { other in
+            other.role != .owner
+                && (isKnown ? other.participantID == participant.participantID : other.isSamePerson(as: participant))
+        }
     }
 
     /// The URL for one invitee: whoever was invited by address, or by nothing but this URL. It is good for one

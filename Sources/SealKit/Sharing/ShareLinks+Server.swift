@@ -53,13 +53,36 @@ extension ShareLinks {
         return wires.count
     }
 
+    /// The same of a share that was saved just now, by a roster that is asked for after its links.
+    static func renewPreviews(
+        _ preview: SharePreview, _ database: Database, _ keeper: ZoneKeeper
+    ) async throws(SealKitError) {
+        try await whileLinksGo { () async throws(SealKitError) in
+            let links = try await fetch(database, view: try await keeper.current())
+            try await links.renewPreviews(preview, database, view: try await keeper.refresh(), isNewest: true)
+        }
+    }
+
     /// Seals by the account's newest keys what was kept by those before.
     static func keepAnew(_ database: Database, view: ZoneView) async throws(SealKitError) {
-        let stored = Wire.LinksResponse(try await stored(database, view: view))
-        var random = SystemRandom()
-        let wires = keptAnew(
-            stored, by: database.core.account.seeds, scopeID: view.roster.scopeID, random: &random)
-        try await update(wires, database, view: view)
+        try await whileLinksGo { () async throws(SealKitError) in
+            let stored = Wire.LinksResponse(try await stored(database, view: view))
+            var random = SystemRandom()
+            let wires = keptAnew(
+                stored, by: database.core.account.seeds, scopeID: view.roster.scopeID, random: &random)
+            try await update(wires, database, view: view)
+        }
+    }
+
+    /// Whoever is put out, or leaves, takes a one-time URL along: an update that names it does nothing for the others
+    /// either, and is made again.
+    private static func whileLinksGo(_ body: () async throws(SealKitError) -> Void) async throws(SealKitError) {
+        for _ in 1..<5 {
+            do throws(SealKitError) { return try await body() } catch {
+                guard error.code == .unknownItem else { throw error }
+            }
+        }
+        try await body()
     }
 
     private static func update(

@@ -12,6 +12,8 @@ struct ZoneBatch {
     let progress: UploadProgress
     /// The records' values stay as they are; whoever has written one meanwhile has given it a new key too.
     var isRekeying = false
+    /// Whoever runs it looks after invitations that are over, of which some may be to begin again.
+    var keepsExpired = false
     /// Where it notes what it sends; nil for a batch that ends with the process.
     var journal: ZoneJournal?
 
@@ -154,7 +156,7 @@ struct ZoneBatch {
                 }
             }
         }
-        await database.maintainQuietly(zoneID, ground, hasMoved: hasMoved)
+        await database.maintainQuietly(zoneID, ground, hasMoved: hasMoved, keepsExpired: keepsExpired)
         await deleteWaiting()
         await leaveShares()
         forgetImplied()
