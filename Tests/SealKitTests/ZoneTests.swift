@@ -1,6 +1,10 @@
 import Foundation
+import SealClient
+import SealCoding
+import SealEnvelope
 import SealKitTesting
 import SealLab
+import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -85,6 +89,45 @@ import Testing
             await failure { try await device.own.save(Share(rootRecord: list), rootRecord: list) } == .invalidArguments)
         #expect(network.sent(to: "records/modify").isEmpty)
         #expect(try await ann.own.record(for: list.recordID).share == nil)
+    }
+
+    /// Another client of the owner's, with the server's help, has opened one all the same.
+    @Test func aShareInAZoneUnderItsOwnKeysAloneIsNotBelieved() async throws {
+        let ann = try await Person()
+        var wanted = RecordZone(zoneName: "diary")
+        wanted.encryptionScope = .perZone
+        let zone = try await ann.own.save(wanted).zoneID
+        let scope = try await ann.keeper(of: zone).refresh().scope.ofShare("Share-1")
+        var random = SystemRandom()
+        let draft = try RosterAuthor<XWingHPKE>(user: ann.userID, keys: ann.identity.keys).open(
+            scope, following: nil, encryptionScope: .perRecord, incarnations: Incarnations(zone: 1, scope: 1),
+            rootRecordName: "list", identity: ann.identity.chain, time: 1, random: &random)
+        let view = ZoneView(
+            roster: try Roster(opening: draft.entry, scope: scope), keys: [0: try #require(draft.epochKey)],
+            user: ann.userID, lacksGrants: false)
+        let record = try Forgery.record(
+            Forgery.statement(by: ann, view, name: "list"), [("body", .encrypted(.string("shared")))], by: ann,
+            key: view.currentKey())
+        let (device, network) = try ann.behindAttacker()
+        network.show([record], citing: [view])
+        network.lie { path, request, response in
+            guard path.hasSuffix("rosters/fetch"),
+                try Sealkit_V1_FetchRostersRequest(serializedBytes: request).rosters.first?.shareRecordName == "Share-1"
+            else { return }
+            let tail = Sealkit_V1_RosterTail.with {
+                $0.zone = scope.zoneIDOnWire
+                $0.shareRecordName = scope.shareRecordName
+                $0.entries = [draft.entry.wire]
+                $0.grants = draft.grants.map(\.wire)
+                $0.headSequence = view.roster.sequence
+                $0.head = Data(view.roster.head.bytes)
+            }
+            response = TransportResponse(
+                status: 200, body: try Sealkit_V1_FetchRostersResponse.with { $0.rosters = [tail] }.serializedData())
+        }
+        let id = Record.ID(recordName: "list", zoneID: zone)
+        await expectRefused(.integrityFailure) { _ = try await device.own.record(for: id) }
+        #expect(try await device.container.violations().contains { $0.recordName == "list" })
     }
 
     @Test func zonesAreFetchedEachWithItsResult() async throws {

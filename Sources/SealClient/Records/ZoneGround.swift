@@ -26,10 +26,18 @@ public struct ZoneGround: Sendable {
         self.init(zone: view.scope.ofZone, [view], asked: asked)
     }
 
+    /// A hierarchical share beside a life of the zone that is encrypted per zone is left out: there is none there
+    /// (R-SCOPE-2), and nothing in it is believed.
     public mutating func add(_ view: ZoneView) {
         let scopeID = view.roster.scopeID
         views[scopeID] = view
         heads[scopeID] = (view.roster.sequence, view.roster.incarnations.zone)
+        if let own = own?.roster, own.encryptionScope == .perZone {
+            for (id, head) in heads where id != zoneID && head.zoneIncarnation == own.incarnations.zone {
+                views[id] = nil
+                heads[id] = nil
+            }
+        }
         incarnation = heads.values.reduce(0) { max($0, $1.zoneIncarnation) }
     }
 

@@ -72,11 +72,12 @@ extension Database {
     }
 
     /// The zone's own scope and those of the hierarchical shares in it that this device knows, once it has read the
-    /// feed.
+    /// feed. A zone that is encrypted per zone has none (R-SCOPE-2), whatever somebody has opened.
     private func keyScopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [SealStatements.Scope] {
         let ground = try await zoneGround(zoneID)
         for view in ground.views.values where view.isMember { try await catchUp(zoneID, view.roster) }
-        let shares = try await core.trust.shares(of: ground.zone.id)
+        let isPerZone = ground.own?.roster.encryptionScope == .perZone
+        let shares = try await isPerZone ? [] : core.trust.shares(of: ground.zone.id)
         return Set(ground.views.values.map(\.scope) + shares.map { ground.zone.ofShare($0) })
             .sorted { $0.shareRecordName < $1.shareRecordName }
     }

@@ -305,9 +305,8 @@ extension Database {
         for share in try await core.trust.shares(of: ground.zone.id) {
             let scope = ground.zone.ofShare(share)
             guard scope.id == scopeID else { continue }
-            let view = try await core.keeper(of: scope).current()
-            ground.add(view)
-            return view
+            ground.add(try await core.keeper(of: scope).current())
+            return ground[scopeID]
         }
         return nil
     }
