@@ -75,6 +75,9 @@ extension RestoredServerTests {
             let device = try ann.onFreshDevice()
             try await device.own.rotateKeys(of: zone.zoneID)
             try await zone.view(of: bob)
+            // Another process of Bob's device.
+            let beside = try bob.through(HTTPTransport(server: ann.server.origin))
+            try await zone.view(of: beside)
             try server.restore()
             try await ann.own.rotateKeys(of: zone.zoneID)
             var fork: RosterFork?
@@ -86,6 +89,8 @@ extension RestoredServerTests {
             #expect(onIt == .invalidArguments)
             try await ann.own.endFork(of: zone.zoneID, abandoning: head)
             #expect(try await zone.view(of: bob).roster.abandonments.map(\.head.sequence) == [head.sequence])
+            // What one process of a device has gone over to counts for the other as well.
+            #expect(try await zone.view(of: beside).roster.abandonments.map(\.head.sequence) == [head.sequence])
             // The device that made the branch goes over as well.
             #expect(try await zone.view(of: device).roster.abandonments.count == 1)
         }

@@ -139,6 +139,12 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
         return entries[Int(sequence)] == entry
     }
 
+    /// Whether an entry goes on from the verified log, by what it says itself.
+    public func isFollowed(by entry: SignedRosterEntry) -> Bool {
+        guard let roster else { return true }
+        return (try? RosterEntry(canonicalBytes: entry.bytes, container: scope.container))?.previous == roster.head
+    }
+
     /// When an entry was signed, by its author's clock; nil for one that is not known.
     public func time(of sequence: UInt64) -> Int64? {
         guard sequence < UInt64(entries.count) else { return nil }

@@ -15,15 +15,16 @@ extension Database {
     func zoneGround(_ zoneID: RecordZone.ID, asked: Int64? = nil) async throws(SealKitError) -> ZoneGround {
         let zone = try zoneScope(zoneID)
         let own = core.keeper(of: zone)
-        let moment = if let asked { asked } else { try await core.trust.moment() }
-        var ground = ZoneGround(zone: zone, asked: moment)
+        let shares = try await scope == .private ? [] : core.trust.shares(of: zone.id).map { zone.ofShare($0) }
+        let known = try await core.trust.standing(of: [zone.id] + shares.map(\.id))
+        var ground = ZoneGround(zone: zone, asked: asked ?? known.moment)
         if scope == .private {
-            ground.add(try await own.current())
+            ground.add(try await own.current(knownTo: known.ends[0]))
             return ground
         }
-        for share in try await core.trust.shares(of: zone.id) {
+        for (share, end) in zip(shares, known.ends.dropFirst()) {
             // What this account has left, or what has ended, is none of the zone any more.
-            let view = try await core.keeper(of: zone.ofShare(share)).current()
+            let view = try await core.keeper(of: share).current(knownTo: end)
             if view.isMember { ground.add(view) }
         }
         guard ground.views.isEmpty else {
@@ -33,7 +34,7 @@ extension Database {
         }
         let whole: ZoneView
         do throws(SealKitError) {
-            whole = try await own.current()
+            whole = try await own.current(knownTo: known.ends[0])
         } catch let error where error.code == .zoneNotFound {
             try await discoverShares(of: zone, into: &ground)
             if ground.views.isEmpty { throw error }

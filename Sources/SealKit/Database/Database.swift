@@ -200,8 +200,18 @@ public struct Database: Sendable {
 
     /// What this device itself wrote, once acknowledged, has been seen too. Another device's write may have been seen
     /// meanwhile, so an older one is no fault here; another one of the same number is.
+    /// - Throws: `rollback`, for one that the server cannot have taken if what it showed this device before was true.
     func noteOwn(_ sightings: [Sighting], ground: RecordGround) async throws(SealKitError) {
         let verdicts = try await core.trust.admit(sightings, in: ground.place)
+        guard !verdicts.contains(.backdated) else {
+            throw await core.noted(
+                SealKitError(
+                    .rollback,
+                    "the server acknowledged a save under an older key than the one that it had shown this device as the one in force",
+                    remedy:
+                        "whoever was removed when the newer key was opened can read it: do not trust this server, and save again where it is honest"
+                ))
+        }
         guard !verdicts.contains(.forked) else {
             throw await core.noted(
                 SealKitError(

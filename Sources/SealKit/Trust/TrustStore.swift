@@ -109,11 +109,13 @@ public final class TrustStore: Sendable {
 
     // MARK: Rosters
 
-    func entries(scope: Digest) async throws(SealKitError) -> [SignedRosterEntry] {
-        let key = Data(scope.bytes)
+    /// - Parameter first: the sequence of the first one.
+    func entries(scope: Digest, from first: UInt64 = 0) async throws(SealKitError) -> [SignedRosterEntry] {
+        let (key, first) = (Data(scope.bytes), Int64(clamping: first))
         return try await reading { db in
             try Row.fetchAll(
-                db, sql: "SELECT bytes, signature FROM entry WHERE scope = ? ORDER BY sequence", arguments: [key]
+                db, sql: "SELECT bytes, signature FROM entry WHERE scope = ? AND sequence >= ? ORDER BY sequence",
+                arguments: [key, first]
             ).map { SignedRosterEntry(bytes: [UInt8]($0[0] as Data), signature: [UInt8]($0[1] as Data)) }
         }
     }

@@ -36,9 +36,15 @@ actor ZoneKeeper {
         }
     }
 
-    /// The zone as it is known, fetched the first time.
+    /// The zone as this device knows it: fetched the first time, and where another process of the device has come to
+    /// know more.
     func current() async throws(SealKitError) -> ZoneView {
-        if let view { return view }
+        try await current(knownTo: core.trust.standing(of: [scope.id]).ends[0])
+    }
+
+    /// - Parameter end: of what this device has verified, whichever of its processes did.
+    func current(knownTo end: UInt64?) async throws(SealKitError) -> ZoneView {
+        if let view, view.roster.sequence >= end ?? 0 { return view }
         return try await refresh()
     }
 
@@ -50,7 +56,8 @@ actor ZoneKeeper {
     }
 
     private func cited(by heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
-        var known = try await current()
+        var known: ZoneView
+        if let view { known = view } else { known = try await refresh() }
         guard let head = heads.first(where: { $0.isOf(scope) }) else {
             throw SealKitError(
                 .integrityFailure, "the server's answer does not say which roster of \(scope.zoneName) it goes by",
@@ -78,7 +85,7 @@ actor ZoneKeeper {
     }
 
     private func fetched() async throws(SealKitError) -> ZoneView {
-        try await load()
+        try await hear()
         while true {
             let known = replica.entries.count
             guard let tail = try await tail() else { return try await current() }
@@ -238,6 +245,19 @@ actor ZoneKeeper {
             try ScopeReplica(scope: scope, user: user, entries: entries, floors: floor.map { [$0] } ?? [])
         }
         isLoaded = true
+    }
+
+    /// What another process of this device has verified counts here too: what the server shows has to follow it.
+    private func hear() async throws(SealKitError) {
+        try await load()
+        let later = try await core.trust.entries(scope: scope.id, from: UInt64(replica.entries.count))
+        guard let next = later.first else { return }
+        guard replica.isFollowed(by: next) else {
+            // That process has gone over to the log with which the owner ended a fork.
+            isLoaded = false
+            return try await load()
+        }
+        try await take(later, isLast: false)
     }
 
     /// When entries were signed, by their authors' clocks.
