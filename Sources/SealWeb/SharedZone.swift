@@ -24,6 +24,8 @@ final class SharedZone {
     private var below: UInt32 = 0
     /// The answer at hand has had its rosters fetched.
     private var isRefreshed = false
+    /// Where the rosters ended, as they were known when the answer at hand was asked for: it may not be older.
+    private var asked: [Digest: UInt64] = [:]
     private var reading: RecordReading?
     private var records: [String: Shown] = [:]
     /// By name, what of the share is to be shown: once all has come.
@@ -38,8 +40,8 @@ final class SharedZone {
     private var isAtStart = true
     /// Of that, what is there when it is asked for by name: the feed goes on with it, or it was left out.
     private var leftOut: Set<String> = []
-    /// Where the scopes ended when the feed did.
-    private var heads: [Wire.ScopeHead] = []
+    /// Up to which epoch of each scope the feed was read, once it is known that nothing is missing.
+    private var caughtUp: [ScopePlace: Int64] = [:]
     /// The account has seen these of rosters on other devices: nothing before them counts.
     private let floors: [Enrolment.Head]
     /// This browser has seen that of the zone at other visits, or in other tabs: the same.
@@ -241,7 +243,7 @@ final class SharedZone {
     }
 
     func changesRequest() -> Wire.RecordChangesRequest {
-        isRefreshed = false
+        noteAsked()
         var request = Wire.RecordChangesRequest()
         request.zone = zoneID
         request.token = token
@@ -275,7 +277,7 @@ final class SharedZone {
         token = answer.token
         guard !answer.moreComing else { return .isMoreComing }
         feed = FeedReading(isWhole: false, random: &random)
-        heads = answer.scopes
+        caughtUp = ground.caughtUp(answer.scopes)
         return end(in: ground)
     }
 
@@ -284,19 +286,27 @@ final class SharedZone {
         guard missing.isEmpty else { return .misses }
         for name in leftOut { disbelieve(name, Refusal("withheld")) }
         if !leftOut.isEmpty { (leftOut, hasNews) = ([], true) }
-        for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
+        for (place, epoch) in caughtUp {
             if store.caughtUp(in: place) ?? .min < epoch { store.noteRead(place, upTo: epoch) }
         }
         names = namesToShow(in: ground)
         return .isWhole
     }
 
+    private func noteAsked() {
+        (isRefreshed, asked) = (false, [:])
+        for (scope, replica) in replicas { asked[scope] = replica.head?.sequence }
+    }
+
     /// The rosters that an answer goes by; nil where some are to be fetched first.
     private func ground(citing heads: [Wire.ScopeHead]) throws(Refusal) -> ZoneGround? {
         var cited: [Scope] = []
         var wanted = wanted
+        var met: Set<Digest> = []
         for head in heads where isInZone(head.zone) {
             let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
+            guard head.sequence >= asked[scope.id] ?? 0 else { throw Refusal(.shortened) }
+            guard met.insert(scope.id).inserted else { throw Refusal(.forked(from: replicas[scope.id]?.head)) }
             if replicas[scope.id]?.roster?.has(sequence: head.sequence, hash: head.head) ?? false {
                 cited.append(scope)
             } else if isRefreshed {
@@ -311,6 +321,12 @@ final class SharedZone {
         }
         var ground = ZoneGround(zone: zone, asked: nil)
         for scope in cited { if let view = replicas[scope.id]?.view, view.isMember { ground.add(view) } }
+        if zone.owner == own.chain.userID {
+            for (id, replica) in replicas {
+                guard let roster = replica.roster, let asked = asked[id] else { continue }
+                for (place, epoch) in roster.marks(readTo: asked) { ground.marksWhenAsked[place] = epoch }
+            }
+        }
         // Nothing that it could be judged by: somebody has taken the visitor out, or it does not say what it should.
         guard ground[scope.id] != nil || ground.own != nil else { throw Refusal("notMember") }
         if ground.incarnation != life {
@@ -350,7 +366,7 @@ final class SharedZone {
     // MARK: What a feed leaves out
 
     func lookupRequest() -> Wire.LookupRecordsRequest {
-        isRefreshed = false
+        noteAsked()
         var request = Wire.LookupRecordsRequest()
         request.zone = zoneID
         request.recordNames = askedByName

@@ -74,7 +74,9 @@ import Testing
             return memory == .seen
         }
         let (out, back) = (SignedRosterEntry(bytes: [1], signature: []), SignedRosterEntry(bytes: [2], signature: []))
-        func hear() async throws { try await trust.append([out, back], scope: zone, from: 7, absences: [3, 7]) }
+        func hear() async throws {
+            try await trust.append([out, back], scope: zone, from: 7, absences: [3, 7], share: nil)
+        }
         #expect(try await meet(first) == .accepted)
         #expect(try await meet(second) == .accepted)
         #expect(try await counts())

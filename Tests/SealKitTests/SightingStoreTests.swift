@@ -64,7 +64,7 @@ import Testing
             if Int.random(in: 0..<30, using: &random) == 0 {
                 let out = SignedRosterEntry(bytes: [UInt8(token)], signature: [])
                 let sequence = UInt64(try await trust.entries(scope: own.scope).count)
-                try await trust.append([out], scope: own.scope, from: sequence, absences: [sequence])
+                try await trust.append([out], scope: own.scope, from: sequence, absences: [sequence], share: nil)
                 var store = judge.store
                 store.noteAbsence(from: own.scope)
                 judge = RecordJudge(store)

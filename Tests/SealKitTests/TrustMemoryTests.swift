@@ -146,29 +146,82 @@ import Testing
         #expect(try await feed(other) == "app 2 -")
     }
 
+    /// An app may be ended before it has kept where it read to, or be unable to go on from there: what follows its
+    /// place follows it without a gap, as often as it comes back.
+    @Test func anAppMayComeBackToAPlaceThatItHadReadTo() async throws {
+        let trust = try TrustStore()
+        try await advance(trust, from: nil, to: "a", [ofZone: 0])
+        try await advance(trust, from: "a", to: "b", [:])
+        try await advance(trust, from: "a", to: "c", [ofZone: 1, ofShare: 1])
+        #expect(try await feed(trust) == "c 1 1")
+        try await advance(trust, from: "c", to: "d", [ofZone: 2])
+        #expect(try await feed(trust) == "d 2 1")
+        // Far back as well, as long as it is met again now and then.
+        for number in 0..<200 {
+            try await advance(trust, from: number == 0 ? "d" : "\(number - 1)", to: "\(number)", [:])
+            if number % 60 == 59 { try await advance(trust, from: "a", to: "\(number)", [:]) }
+        }
+        try await advance(trust, from: "a", to: "e", [ofZone: 3])
+        #expect(try await feed(trust) == "e 3 1")
+        // What nobody came back to is forgotten in the end, and counts as unknown.
+        try await advance(trust, from: "b", to: "f", [ofZone: 4])
+        #expect(try await feed(trust) == "e 3 1")
+        let places = try await trust.reading { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM feedPlace") }
+        #expect(places ?? .max < 200)
+    }
+
+    @Test func theSDKReadsOnFromAPlaceThatTheAppHasLeftMeanwhile() async throws {
+        let trust = try TrustStore()
+        try await advance(trust, from: nil, to: "a", [:])
+        try await advance(trust, from: "a", to: "b", [:])
+        try await noteCaughtUp(trust, from: "a", to: "e", [ofZone: 5, ofShare: 6])
+        #expect(try await feed(trust) == "b 5 6")
+    }
+
+    /// A store from before places were kept goes on from the one that it has.
+    @Test func whereAnOlderStoreWasReadToIsAPlace() async throws {
+        try PrivateFile.makeEmpty(at: file)
+        let queue = try DatabaseQueue(path: file.path)
+        try await queue.write { [zone] db in
+            for step in TrustStore.migrations.dropLast() { try db.execute(sql: step) }
+            try db.execute(
+                sql: "INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, 1, ?, 1)",
+                arguments: [Data(zone.bytes), Data("a".utf8)])
+            try db.execute(sql: "PRAGMA user_version = \(TrustStore.versions.dropLast().last ?? 0)")
+        }
+        try queue.close()
+        let trust = try TrustStore(file: file)
+        try await advance(trust, from: "a", to: "b", [ofZone: 2])
+        #expect(try await feed(trust) == "b 2 -")
+    }
+
     // MARK: Two processes
 
     @Test func twoProcessesReadOneFeed() async throws {
         let (one, other) = (try TrustStore(file: file), try TrustStore(file: file))
         try await advance(one, from: nil, to: "a", [ofZone: 1])
         try await advance(other, from: "a", to: "b", [ofZone: 2])
-        // The first has not been where the other was.
-        try await advance(one, from: "a", to: "c", [ofZone: 3])
-        #expect(try await feed(one) == "b 2 -")
+        // The first goes on from where it was: what the other has read since is remembered, and its mark stays.
+        try await advance(one, from: "a", to: "c", [ofZone: 1])
+        #expect(try await feed(one) == "c 2 -")
+        try await advance(other, from: "b", to: "d", [ofZone: 3])
+        #expect(try await feed(one) == "d 3 -")
         #expect(try await verdict(statement(name: "unseen", epoch: 1), one) == .backdated)
     }
 
     @Test func twoProcessesThatWereShownDifferentRostersNotice() async throws {
         let (one, other) = (try TrustStore(file: file), try TrustStore(file: file))
         func entry(_ byte: UInt8) -> SignedRosterEntry { SignedRosterEntry(bytes: [byte], signature: [byte, byte]) }
-        try await one.append([entry(0), entry(1)], scope: zone, from: 0, absences: [])
+        try await one.append([entry(0), entry(1)], scope: zone, from: 0, absences: [], share: nil)
         // The same once more, and what follows it.
-        try await other.append([entry(1), entry(2)], scope: zone, from: 1, absences: [])
+        try await other.append([entry(1), entry(2)], scope: zone, from: 1, absences: [], share: nil)
         #expect(try await one.entries(scope: zone) == [entry(0), entry(1), entry(2)])
-        let code = await failure { try await one.append([entry(3), entry(9)], scope: zone, from: 1, absences: []) }
+        let code = await failure {
+            try await one.append([entry(3), entry(9)], scope: zone, from: 1, absences: [], share: nil)
+        }
         #expect(code == .rollback)
         let later = await failure {
-            try await other.append([entry(2), entry(4), entry(5)], scope: zone, from: 1, absences: [])
+            try await other.append([entry(2), entry(4), entry(5)], scope: zone, from: 1, absences: [], share: nil)
         }
         #expect(later == .rollback)
         // Nothing of the fork was taken over.

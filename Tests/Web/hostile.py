@@ -12,7 +12,7 @@ from liar import Liar, Message, flip
 from world import link_secret, seed_bytes, that
 
 # Numbers of fields (Sources/SealWire/sealkit.proto).
-RECORDS, TOKEN, MORE = 1, 2, 3
+RECORDS, TOKEN, MORE, SCOPES = 1, 2, 3, 4
 NAME, CHANGE_TAG, FIELDS, STATEMENT, PROOF, DELETED = 1, 3, 6, 7, 8, 10
 REFUSED = "This record does not verify, and nothing of it is shown."
 UNUSABLE = "What the server showed does not verify, and nothing of it is used."
@@ -269,6 +269,37 @@ class HostileTests:
                 that(guest.page.get_by_text(f"After {number}").count() == 0, f"{what}: a record is shown by it")
                 guest.press("Try again")
                 expect(guest.page.get_by_role("cell", name=f"After {number}", exact=True)).to_be_visible()
+            # Records by the list of before, which the page knows better by now, and by two at once.
+            heads = []
+
+            def heard(_, ask):
+                answer = Message(ask())
+                heads.append(answer.get(SCOPES))
+                return answer.bytes
+
+            def old(_, ask):
+                return Message(ask()).set(SCOPES, heads[0]).bytes
+
+            def two(_, ask):
+                answer = Message(ask())
+                return answer.add(SCOPES, answer.get(SCOPES)).bytes
+
+            self.save(zone, "before", "Before")
+            with liar.lie("records/changes", heard):
+                guest.press("Look for changes")
+                expect(guest.page.get_by_role("cell", name="Before", exact=True)).to_be_visible()
+            self.ann("zone", "rotate", zone)
+            self.save(zone, "rotated", "Rotated")
+            guest.press("Look for changes")
+            expect(guest.page.get_by_role("cell", name="Rotated", exact=True)).to_be_visible()
+            for lie in [old, two]:
+                self.save(zone, f"by-{lie.__name__}", f"By {lie.__name__}")
+                with liar.lie("records/changes", lie):
+                    guest.press("Look for changes")
+                    guest.heading(FAILED)
+                that(guest.page.get_by_text(f"By {lie.__name__}").count() == 0, f"{lie.__name__}: a record is shown by it")
+                guest.press("Try again")
+                expect(guest.page.get_by_role("cell", name=f"By {lie.__name__}", exact=True)).to_be_visible()
 
     def test_hostile_invitations(self):
         """What is shown of a share before it is accepted."""

@@ -15,6 +15,9 @@ public struct ZoneGround: Sendable {
     public private(set) var incarnation: UInt32 = 0
     /// The moment from which on what this device comes to know says nothing against the answer; nil for none.
     public var asked: Int64?
+    /// How far the rosters of hierarchical shares had come (`Roster.marks`), as this device had verified them before it
+    /// asked. A zone's feed brings its owner what is in all of them, whether or not an answer names them.
+    public var marksWhenAsked: [ScopePlace: Int64] = [:]
 
     public init(zone: Scope, _ views: [ZoneView] = [], asked: Int64?) {
         (self.zone, zoneID, self.asked) = (zone, zone.id, asked)
@@ -61,13 +64,17 @@ public struct ZoneGround: Sendable {
     }
 
     /// The first epoch of each life of a scope that something may be missing of, once a feed was read to an end.
-    /// - Parameter heads: the entries that the answer goes by, by the names of shares; the zone's own by none.
-    public func caughtUp(_ heads: [(shareRecordName: String, sequence: UInt64)]) -> [ScopePlace: Int64] {
-        var caughtUp: [ScopePlace: Int64] = [:]
+    /// - Parameter heads: that the answer cites. What is of another zone, or in no verified roster, says nothing.
+    public func caughtUp(_ heads: [Wire.ScopeHead]) -> [ScopePlace: Int64] {
+        var caughtUp = marksWhenAsked
         for head in heads {
             let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
-            guard let roster = self[scope.id]?.roster else { continue }
-            for (place, epoch) in roster.marks(readTo: head.sequence) { caughtUp[place] = epoch }
+            guard head.isOf(scope), let roster = self[scope.id]?.roster,
+                roster.has(sequence: head.sequence, hash: head.head)
+            else { continue }
+            for (place, epoch) in roster.marks(readTo: head.sequence) {
+                caughtUp[place] = max(caughtUp[place] ?? .min, epoch)
+            }
         }
         return caughtUp
     }
@@ -118,18 +125,25 @@ extension Scope {
     }
 }
 
+extension Wire.ScopeHead {
+    public func isOf(_ scope: Scope) -> Bool {
+        shareRecordName == scope.shareRecordName && zone?.zoneName == scope.zoneName
+            && zone?.ownerName == scope.owner.recordName
+    }
+}
+
 extension Roster {
     /// Of each life of the scope that began by the entry with that sequence: the epoch in force there; where the life
     /// ended by then, the one after its last, since nothing of it is still to come.
-    fileprivate func marks(readTo sequence: UInt64) -> [ScopePlace: Int64] {
+    public func marks(readTo sequence: UInt64) -> [ScopePlace: Int64] {
         var marks: [ScopePlace: Int64] = [:]
         for (index, epoch) in epochs.enumerated() {
             guard epoch.openedAt <= sequence else { break }
             let next = epochs[(index + 1)...].first
             let isLast = next.map { $0.context.incarnations != epoch.context.incarnations } ?? true
             // What opens the next life follows the close at once.
-            let end = next?.openedAt ?? (isClosed ? nextSequence : .max)
-            let isOver = isLast && sequence >= end - 1
+            let end = next?.openedAt ?? (isClosed ? nextSequence : nil)
+            let isOver = isLast && end.map { sequence >= $0 - 1 } ?? false
             marks[ScopePlace(scopeID, epoch.context.incarnations.scope)] =
                 Int64(epoch.number) + (isOver ? 1 : 0)
         }

@@ -151,7 +151,8 @@ extension Database {
     func request(
         _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration, asked moment: Int64? = nil
     ) async throws(SealKitError) -> (Sealkit_V1_RecordChangesRequest, known: ZoneGround) {
-        let known = try await zoneGround(zoneID, asked: moment)
+        var known = try await zoneGround(zoneID, asked: moment)
+        if scope == .private { known.marksWhenAsked = try await marks(ofSharesIn: known.zone) }
         let token = configuration.previousServerChangeToken
         if let token, token.zone != known.zoneID.hex {
             throw SealKitError(

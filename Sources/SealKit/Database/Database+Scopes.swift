@@ -134,6 +134,15 @@ extension Database {
         return head.shareRecordName
     }
 
+    /// How far the rosters of the shares of a zone of one's own have come, where a reading of its feed that has nothing
+    /// more coming would raise a mark.
+    func marks(ofSharesIn zone: SealStatements.Scope) async throws(SealKitError) -> [ScopePlace: Int64] {
+        let (marks, unmarked) = try await core.trust.marks(ofSharesIn: zone.id)
+        guard !unmarked.isEmpty else { return marks }
+        for share in unmarked { try await core.keeper(of: zone.ofShare(share)).noteMarks() }
+        return try await core.trust.marks(ofSharesIn: zone.id).due
+    }
+
     /// The share's roster, as its owner or participant has it.
     func keeper(ofShare share: Record.ID) throws(SealKitError) -> ZoneKeeper {
         core.keeper(of: try zoneScope(share.zoneID).ofShare(share.recordName))
@@ -142,10 +151,11 @@ extension Database {
 
 extension ZoneGround {
     /// As an answer cites it: each roster at least as far as the answer goes by it.
-    /// - Throws: `integrityFailure` when a scope that is known is not cited; `rollback` when one is older than it was,
-    ///   or another.
+    /// - Throws: `integrityFailure` when a scope that is known is not cited, or one is twice; `rollback` when one is
+    ///   older than it was, or another.
     func settled(by heads: [Sealkit_V1_ScopeHead], _ core: ContainerCore) async throws(SealKitError) -> ZoneGround {
         var settled = ZoneGround(zone: zone, asked: asked)
+        settled.marksWhenAsked = marksWhenAsked
         let isOwners = zone.owner == core.userID()
         for view in views.values {
             let isCited = heads.contains { $0.isOf(view.scope) }

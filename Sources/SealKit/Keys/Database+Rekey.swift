@@ -36,7 +36,8 @@ extension Database {
     ///   administrators', and what somebody signed so that it does not open has no values to seal again: save over it,
     ///   or delete it.
     /// - Throws: `permissionFailure` for whoever may only read; `operationCancelled`; `zoneNotFound`; `badDatabase` in
-    ///   the public database. What was sealed before it failed stays so.
+    ///   the public database; `serverRejectedRequest` where the zone's feed cannot be read up to the newest key, before
+    ///   which nothing is sealed. What was sealed before it failed stays so.
     @discardableResult
     public func rekey(
         _ zoneID: RecordZone.ID, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
@@ -53,7 +54,6 @@ extension Database {
             guard view.roster.permission(of: view.user) == .readWrite else { continue }
             mayWrite = true
             if isKeyDue(in: view) { view = try await rotate(keeper) }
-            try await catchUp(zoneID, view.roster)
             while true {
                 try await run.pass(keeper)
                 let newer = try await keeper.refresh()
@@ -90,16 +90,29 @@ extension Database {
     /// Reads the zone's feed from where the app has read it to: from then on a statement that was written under an
     /// older key and kept back until now is refused. Without that, whoever seals blindly would give what a removed
     /// participant and the server slip in the newest key, and a member's signature.
-    private func catchUp(_ zoneID: RecordZone.ID, _ roster: Roster) async throws(SealKitError) {
-        let zone = (id: roster.scope.ofZone.id, incarnation: roster.incarnations.zone)
-        let place = ScopePlace(roster.scopeID, roster.incarnations.scope)
-        let known = try await core.trust.feed(zone: zone.id, incarnation: zone.incarnation, place)
-        if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
-        do {
-            try await readOn(zoneID, from: known?.token)
-        } catch let error where error.code == .changeTokenExpired && known != nil {
-            try await readOn(zoneID, from: nil)
+    /// - Throws: `serverRejectedRequest` where that does not come up to the key in force.
+    fileprivate func catchUp(_ zoneID: RecordZone.ID, _ roster: Roster) async throws(SealKitError) {
+        // Where the app has gone far on meanwhile, a reading from its former place counts for nothing.
+        for _ in 0..<3 {
+            let known = try await howFar(roster)
+            if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
+            do {
+                try await readOn(zoneID, from: known?.token)
+            } catch let error where error.code == .changeTokenExpired && known != nil {
+                try await readOn(zoneID, from: nil)
+            }
         }
+        if let epoch = try await howFar(roster)?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
+        throw SealKitError(
+            .serverRejectedRequest,
+            "the feed of the zone \(zoneID) was read to its end, and not up to the key that is in force",
+            remedy: "nothing is sealed again before that; call again, and distrust a server that keeps doing so")
+    }
+
+    private func howFar(_ roster: Roster) async throws(SealKitError) -> (token: Data, caughtUpEpoch: UInt32?)? {
+        try await core.trust.feed(
+            zone: roster.scope.ofZone.id, incarnation: roster.incarnations.zone,
+            ScopePlace(roster.scopeID, roster.incarnations.scope))
     }
 
     private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
@@ -145,7 +158,9 @@ private struct RekeyRun {
         while true {
             if Task.isCancelled { throw .cancelled }
             let page = try await patiently { () throws(SealKitError) in
-                try await database.stale(keeper, zoneID, place, desiredKeys: nil)
+                try await database.stale(keeper, zoneID, place, desiredKeys: nil) { roster throws(SealKitError) in
+                    try await database.catchUp(zoneID, roster)
+                }
             }
             if place.isCounting { total = done + page.count }
             guard !page.outcomes.isEmpty else { return }

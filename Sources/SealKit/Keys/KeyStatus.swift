@@ -40,7 +40,7 @@ extension Database {
         of zoneID: RecordZone.ID, shareRecordName: String? = nil
     ) async throws(SealKitError) -> RecordZone.KeyStatus {
         let keeper = try keeper(zoneID, shareRecordName)
-        let page = try await stale(keeper, zoneID, StalePlace(limit: 1, isCounting: true), desiredKeys: [])
+        let page = try await stale(keeper, zoneID, StalePlace(limit: 1, isCounting: true), desiredKeys: []) { _ in }
         let roster = page.view.roster
         let newest = roster.currentEpoch.number
         var oldest = newest
@@ -72,8 +72,10 @@ extension Database {
     }
 
     /// Records of a scope that the server has under older keys, verified.
+    /// - Parameter prepare: is run before they are judged, with the roster that the answer goes by.
     func stale(
-        _ keeper: ZoneKeeper, _ zoneID: RecordZone.ID, _ place: StalePlace, desiredKeys: [String]?
+        _ keeper: ZoneKeeper, _ zoneID: RecordZone.ID, _ place: StalePlace, desiredKeys: [String]?,
+        _ prepare: (Roster) async throws(SealKitError) -> Void
     ) async throws(SealKitError) -> StalePage {
         let asked = try await keeper.current()
         let moment = try await core.trust.moment()
@@ -87,6 +89,7 @@ extension Database {
         }
         let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, Endpoints.records.stale, request)
         let view = try await keeper.current(citedBy: response.scopes, asked: asked.roster.sequence)
+        try await prepare(view.roster)
         let outcomes = try await read(
             response.records, zone: zoneID, desiredKeys: desiredKeys,
             ground: .zone(ZoneGround(view, asked: moment)))

@@ -52,7 +52,7 @@ extension PublicGround {
 extension ZoneGround {
     /// As `caughtUp`, once a feed was read to the end of this answer.
     func caughtUp(by response: Wire.RecordChangesResponse) -> [ScopePlace: Int64] {
-        response.moreComing ? [:] : caughtUp(response.scopes.map { ($0.shareRecordName, $0.sequence) })
+        response.moreComing ? [:] : caughtUp(response.scopes)
     }
 }
 

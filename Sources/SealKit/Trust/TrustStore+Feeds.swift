@@ -3,8 +3,20 @@ import GRDB
 import SealClient
 import SealPrimitives
 
-/// Where feeds were read to, for what the SDK reads by itself.
+/// How far feeds were read without a gap.
 extension TrustStore {
+    /// What marks go by (R-SEEN-4): how far the rosters of hierarchical shares have come, and the places in feeds that
+    /// a reading without a gap has come to.
+    static let marksSchema = """
+        CREATE TABLE shareMark (
+            zone BLOB NOT NULL, name TEXT NOT NULL, place BLOB NOT NULL, epoch INTEGER NOT NULL,
+            PRIMARY KEY (zone, name, place)) WITHOUT ROWID;
+        CREATE TABLE feedPlace (
+            zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, used INTEGER NOT NULL,
+            PRIMARY KEY (zone, incarnation, token)) WITHOUT ROWID;
+        INSERT INTO feedPlace (zone, incarnation, token, used) SELECT zone, incarnation, token, 0 FROM feed;
+        """
+
     /// Where the app has read a zone's feed to, and the first epoch of a scope in it that something may be missing of.
     func feed(
         zone: Digest, incarnation: UInt32, _ place: ScopePlace
@@ -18,31 +30,74 @@ extension TrustStore {
         }
     }
 
-    /// Notes that the feed was read on from where the app has read it to, nil for the beginning, without a gap up to an
-    /// epoch of each scope. The app's place stays: it reads on from there.
+    /// Notes that the app has read a feed on, from `since` to `token`, and up to an epoch of each scope. Only a reading
+    /// that starts where one without a gap has come to, or at the beginning, counts.
+    func advance(
+        zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUp: [ScopePlace: Int64]
+    ) async throws(SealKitError) {
+        let reading = Reading(zone: zone, incarnation: incarnation, start: since, end: token, caughtUp: caughtUp)
+        try await writing { try reading.note(movingApp: true, $0) }
+    }
+
+    /// As `advance`, of what the SDK has read for itself. The app's place stays: it reads on from there. Where it has
+    /// read nothing yet, this is where the SDK goes on from.
     func noteCaughtUp(
         zone: Digest, incarnation: UInt32, from start: Data?, to end: Data, caughtUp: [ScopePlace: Int64]
     ) async throws(SealKitError) {
-        let key = Data(zone.bytes)
-        let own = caughtUp[ScopePlace(zone, incarnation)]
-        try await writing { db in
+        let reading = Reading(zone: zone, incarnation: incarnation, start: start, end: end, caughtUp: caughtUp)
+        try await writing { try reading.note(movingApp: false, $0) }
+    }
+
+    /// A part of a feed that was read.
+    private struct Reading: Sendable {
+        let zone: Digest
+        let incarnation: UInt32
+        /// nil for the beginning.
+        let start: Data?
+        let end: Data
+        /// Up to which epoch of each scope, where nothing more was coming.
+        let caughtUp: [ScopePlace: Int64]
+
+        /// Where readings without a gap began and ended is kept for as many more: an app may come back to a place that
+        /// it kept before it was ended, or from which it could not go on, and another process has one of its own.
+        private static let readingsKept: Int64 = 64
+
+        func note(movingApp: Bool, _ db: GRDB.Database) throws {
+            let key = Data(zone.bytes)
             if let start {
-                try db.execute(
+                let isPlace = try Bool.fetchOne(
+                    db,
                     sql: """
-                        UPDATE feed SET caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(?, 0))
-                        WHERE zone = ? AND incarnation = ? AND token = ?
-                        """, arguments: [own, key, incarnation, start])
-            } else {
-                // The app may have read meanwhile: only where it has not, this is where it goes on from.
-                try db.execute(
-                    sql: """
-                        INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
-                        ON CONFLICT (zone, incarnation) DO UPDATE SET
-                            caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
-                        """, arguments: [key, incarnation, end, own])
+                        SELECT EXISTS (SELECT 1 FROM feedPlace WHERE zone = ? AND incarnation = ? AND token = ?)
+                        """, arguments: [key, incarnation, start])
+                guard isPlace ?? false else { return }
             }
-            guard db.changesCount == 1 else { return }
-            for (place, epoch) in caughtUp { try self.noteRead(place, epoch, db) }
+            try db.execute(
+                sql: """
+                    INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?1, ?2, ?3, ?4)
+                    ON CONFLICT (zone, incarnation) DO UPDATE SET
+                        token = CASE WHEN ?5 THEN excluded.token ELSE token END,
+                        caughtUpEpoch = MAX(
+                            COALESCE(caughtUpEpoch, excluded.caughtUpEpoch),
+                            COALESCE(excluded.caughtUpEpoch, caughtUpEpoch))
+                    """, arguments: [key, incarnation, end, caughtUp[ScopePlace(zone, incarnation)], movingApp])
+            let before = try Int64.fetchOne(
+                db, sql: "SELECT MAX(used) FROM feedPlace WHERE zone = ? AND incarnation = ?",
+                arguments: [key, incarnation])
+            let now = (before ?? 0) + 1
+            for place in [start, end].compactMap(\.self) {
+                try db.execute(
+                    sql: """
+                        INSERT INTO feedPlace (zone, incarnation, token, used) VALUES (?, ?, ?, ?)
+                        ON CONFLICT (zone, incarnation, token) DO UPDATE SET used = excluded.used
+                        """, arguments: [key, incarnation, place, now])
+            }
+            try db.execute(
+                sql: """
+                    DELETE FROM feedPlace WHERE zone = ?1 AND incarnation = ?2 AND used <= ?3
+                        AND token <> (SELECT token FROM feed WHERE zone = ?1 AND incarnation = ?2)
+                    """, arguments: [key, incarnation, now - Self.readingsKept])
+            for (place, epoch) in caughtUp { try TrustStore.noteRead(place, epoch, db) }
         }
     }
 }

@@ -6,7 +6,7 @@ import GRDB
 /// gives: one that a step of another text has made is another version's.
 extension TrustStore {
     /// Once released, a step never changes, not even in a space; a new one is appended.
-    private static let migrations = [baseline, lossesSchema]
+    static let migrations = [baseline, lossesSchema, marksSchema]
 
     private static let baseline = [
         schema, momentsSchema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema,
@@ -18,7 +18,7 @@ extension TrustStore {
     static let version = versions[migrations.count]
 
     /// Of a store that has taken as many steps as the place in the list says; 0 for an empty one.
-    private static let versions =
+    static let versions =
         [0]
         + migrations.indices.map { last in
             // 31 bits, of which the lowest is set: SQLite keeps no larger number, and 0 is taken.

@@ -139,8 +139,9 @@ public final class TrustStore: Sendable {
     /// Adds verified entries from `sequence` on. What is there stays: a log is only ever appended to.
     /// - Parameter absences: the entries by which this account went out of a zone as a whole: with the first process
     ///   that adds one, what was met there before ceases to count as there.
+    /// - Parameter share: how far a hierarchical share has come with them; nil for a zone's own scope.
     func append(
-        _ entries: [SignedRosterEntry], scope: Digest, from sequence: UInt64, absences: Set<UInt64>
+        _ entries: [SignedRosterEntry], scope: Digest, from sequence: UInt64, absences: Set<UInt64>, share: ShareMarks?
     ) async throws(SealKitError) {
         guard !entries.isEmpty else { return }
         let key = Data(scope.bytes)
@@ -166,28 +167,7 @@ public final class TrustStore: Sendable {
                 }
             }
             if wasOut { try TrustStore.noteAbsence(from: key, db) }
-        }
-    }
-
-    // MARK: Feeds
-
-    /// Notes that the feed was read from `since` to `token`; only a reading that starts where the last one ended, or at
-    /// the beginning, counts.
-    func advance(
-        zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUp: [ScopePlace: Int64]
-    ) async throws(SealKitError) {
-        let key = Data(zone.bytes)
-        try await writing { [self] db in
-            let last = try Data.fetchOne(
-                db, sql: "SELECT token FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
-            guard since == nil || since == last else { return }
-            try db.execute(
-                sql: """
-                    INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (zone, incarnation) DO UPDATE SET token = excluded.token,
-                        caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
-                    """, arguments: [key, incarnation, token, caughtUp[ScopePlace(zone, incarnation)]])
-            for (place, epoch) in caughtUp { try noteRead(place, epoch, db) }
+            if let share { try TrustStore.note(share, db) }
         }
     }
 }

@@ -58,7 +58,8 @@ actor ZoneKeeper {
     private func cited(by heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
         var known: ZoneView
         if let view { known = view } else { known = try await refresh() }
-        guard let head = heads.first(where: { $0.isOf(scope) }) else {
+        let cited = heads.filter { $0.isOf(scope) }
+        guard let head = cited.first, cited.count == 1 else {
             throw SealKitError(
                 .integrityFailure, "the server's answer does not say which roster of \(scope.zoneName) it goes by",
                 remedy: "without that nothing in it can be judged; try again, and distrust a server that keeps doing so"
@@ -209,10 +210,8 @@ actor ZoneKeeper {
             }
             try await core.contacts.observe(step.people)
             try await core.trust.append(
-                step.entries, scope: step.roster.scopeID, from: step.first, absences: step.absences)
-            if !step.entries.isEmpty, !scope.shareRecordName.isEmpty {
-                try await core.trust.noteShare(scope.shareRecordName, of: scope.ofZone.id)
-            }
+                step.entries, scope: step.roster.scopeID, from: step.first, absences: step.absences,
+                share: shareMarks(of: step.roster))
             if replica.adopt(step) { return }
         }
     }
@@ -224,6 +223,7 @@ actor ZoneKeeper {
         try await core.contacts.observe(succession.people)
         try await core.trust.replace(succession.entries, scope: succession.roster.scopeID)
         replica.adopt(succession)
+        try await noteMarks()
         try await open(grants)
         try publish()
     }
@@ -258,6 +258,19 @@ actor ZoneKeeper {
             return try await load()
         }
         try await take(later, isLast: false)
+    }
+
+    /// Of a hierarchical share: how far its roster has come, for the store. Nil for a zone's own scope.
+    private func shareMarks(of roster: Roster) -> TrustStore.ShareMarks? {
+        guard !scope.shareRecordName.isEmpty else { return nil }
+        return TrustStore.ShareMarks(
+            zone: scope.ofZone.id, name: scope.shareRecordName, marks: roster.marks(readTo: roster.sequence))
+    }
+
+    /// For a share whose roster was verified before the store kept that.
+    func noteMarks() async throws(SealKitError) {
+        guard let roster = try await known(), let marks = shareMarks(of: roster) else { return }
+        try await core.trust.note(marks)
     }
 
     /// When entries were signed, by their authors' clocks.

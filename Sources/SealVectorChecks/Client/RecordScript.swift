@@ -88,10 +88,17 @@ struct RecordScript {
 
     private mutating func caughtUp(_ heads: [Fields]) throws(VectorError) {
         let cited = try heads.map { head throws(VectorError) in
-            (
-                shareRecordName: try head.string("shareRecordName"),
-                sequence: try head.number("sequence", as: UInt64.self)
-            )
+            let name = try head.string("shareRecordName")
+            let scope = name.isEmpty ? ground.zone : ground.zone.ofShare(name)
+            var cited = Wire.ScopeHead()
+            cited.zone = Wire.ZoneID()
+            cited.zone?.zoneName = scope.zoneName
+            cited.zone?.ownerName = scope.owner.recordName
+            cited.shareRecordName = name
+            cited.sequence = try head.number("sequence", as: UInt64.self)
+            let hashes = ground[scope.id]?.roster.hashes ?? []
+            if cited.sequence < UInt64(hashes.count) { cited.head = hashes[Int(cited.sequence)].bytes }
+            return cited
         }
         var store = judge.store
         for (place, epoch) in ground.caughtUp(cited) { store.noteRead(place, upTo: epoch) }
