@@ -47,6 +47,67 @@ import Testing
                 == .zoneNotFound)
     }
 
+    /// By another device, or by this one, while the server's word that it is gone is held against its roster.
+    @Test(arguments: [false, true]) func aZoneThatIsMadeAgainMeanwhileIsNoLie(here: Bool) async throws {
+        let ann = try await Person()
+        let other = try ann.onFreshDevice()
+        let zone = try await ann.makeZone()
+        let this = LockedValue<Person?>(nil)
+        let isNext = Countdown(1)
+        let device = try ann.through(
+            RewritingTransport(try HTTPTransport(server: ann.server.origin)) { path, body in
+                guard this.value != nil, path.hasSuffix("zones/changes"), isNext.isLeft() else { return body }
+                try await (here ? this.value : other)?.own.save(RecordZone(zoneID: zone))
+                return body
+            })
+        let token = try await device.own.databaseChanges().changeToken
+        _ = try await device.own.recordZoneChanges(inZoneWith: zone)
+        try await other.own.deleteRecordZone(withID: zone)
+        this.change { $0 = device }
+        let changes = try await device.own.databaseChanges(since: token)
+        #expect(changes.deletions.map(\.zoneID) == [zone])
+        let next = try await device.own.databaseChanges(since: changes.changeToken)
+        #expect(next.modifications.map(\.zoneID) == [zone])
+        #expect(try await device.container.violations().isEmpty)
+    }
+
+    @Test func aZoneThatIsSharedAgainMeanwhileIsNoLie() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(bob, .readOnly)])
+        let this = LockedValue<Person?>(nil)
+        let isNext = Countdown(1)
+        let device = try bob.through(
+            RewritingTransport(try HTTPTransport(server: ann.server.origin)) { path, body in
+                guard let device = this.value, path.hasSuffix("zones/changes"), isNext.isLeft() else { return body }
+                let share = try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(device)) }
+                try await device.join(share.url)
+                return body
+            })
+        let token = try await device.shared.databaseChanges().changeToken
+        try await zone.remove(bob)
+        this.change { $0 = device }
+        let changes = try await device.shared.databaseChanges(since: token)
+        #expect(changes.deletions.map(\.zoneID) == [zone.id(for: bob)])
+        #expect(try await device.container.violations().isEmpty)
+    }
+
+    /// Its first writer opens it while it is read.
+    @Test func theDefaultZoneIsReadWhileItIsOpened() async throws {
+        let ann = try await Person()
+        let this = LockedValue<Person?>(nil)
+        let isNext = Countdown(1)
+        let device = try ann.through(
+            RewritingTransport(try HTTPTransport(server: ann.server.origin)) { path, body in
+                guard let device = this.value, path.hasSuffix("rosters/fetch"), isNext.isLeft() else { return body }
+                try await device.own.save(device.note(in: .default, "first", name: "first"))
+                return body
+            })
+        this.change { $0 = device }
+        let absent = Record.ID(recordName: "absent", zoneID: .default)
+        #expect(await failure { _ = try await device.own.record(for: absent) } == .unknownItem)
+        #expect(try await device.container.violations().isEmpty)
+    }
+
     @Test func aZoneIsEncryptedAsItWasMade() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         var wanted = RecordZone(zoneName: "diary")

@@ -116,10 +116,11 @@ extension Database {
         _ scope: SealStatements.Scope, _ zoneID: RecordZone.ID
     ) async throws(SealKitError) -> Audit.Scope? {
         let keeper = core.keeper(of: scope)
+        let known = try await rosterEnds(of: zoneID)
         let whole: (entries: [SignedRosterEntry], grants: [OwnGrant])
         do { whole = try await keeper.everything() } catch {
             guard error.code == .zoneNotFound else { throw error }
-            try await confirmGone(zoneID)
+            try await confirmGone(zoneID, known: known)
             return nil
         }
         let (roster, bad) = try await core.witnessing(zone: zoneID) { () async throws(SealKitError) in

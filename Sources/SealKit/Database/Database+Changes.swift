@@ -306,6 +306,7 @@ extension Database {
         }
         let isFromBeginning = token.map { $0.isFromBeginning ?? false } ?? true
         let known = try await isFromBeginning ? knownZones() : [:]
+        let ends = try await core.trust.rosterEnds()
         let response: Sealkit_V1_DatabaseChangesResponse = try await core.call(scope, Endpoints.zones.changes, request)
         // Only now: another task that reads from the same place may have gone on with it meanwhile.
         let reader = core.readers.reader(of: scope.pathComponent, at: token?.bytes, isWhole: isFromBeginning)
@@ -317,7 +318,7 @@ extension Database {
         try reader.check(part)
         var modifications: [RecordZone] = []
         for wire in response.modifications { if let zone = try await verified(wire) { modifications.append(zone) } }
-        for deletion in response.deletions { try await confirmGone(zoneID(deletion.zoneID)) }
+        for deletion in response.deletions { try await confirmGone(zoneID(deletion.zoneID), known: ends) }
         if !response.moreComing, !known.isEmpty {
             let came = reader.names(beside: part)
             let absent = known.filter { !came.contains($0.key.inFeed) }

@@ -89,11 +89,13 @@ extension Database {
         var outcomes: [(Record.ID, Outcome)] = []
         for (zone, ids) in Dictionary(grouping: Set(recordIDs), by: \.zoneID) {
             let asked: RecordGround
+            let isDefault = isDefault(zone)
+            let known = try await isDefault ? rosterEnds(of: zone) : RosterEnds([:])
             do {
                 asked = try await ground(of: zone)
-            } catch let error where error.code == .zoneNotFound && isDefault(zone) {
+            } catch let error where error.code == .zoneNotFound && isDefault {
                 // It is there without being made; as long as nobody has written to it, it is empty.
-                try await confirmGone(zone)
+                try await confirmGone(zone, known: known)
                 outcomes += ids.map { ($0, .failure(Database.unknown($0))) }
                 continue
             }
@@ -138,7 +140,7 @@ extension Database {
             ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_LookupRecordsResponse
             do { response = try await core.call(scope, Endpoints.records.lookup, request) } catch {
-                throw await confirmed(error, zone)
+                throw await confirmed(error, zone, known: RosterEnds(ground))
             }
             ground = try await ground.settled(by: response.scopes, response.authors, core)
             guard response.results.count == part.count else {
@@ -207,7 +209,7 @@ extension Database {
         case .unseen: break
         }
         guard let refusal else { return Database.unanswered(id) }
-        return await confirmed(refusal, id.zoneID)
+        return await confirmed(refusal, id.zoneID, known: RosterEnds(ground))
     }
 
     static func unanswered(_ id: Record.ID) -> SealKitError {

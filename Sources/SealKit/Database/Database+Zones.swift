@@ -60,6 +60,7 @@ extension Database {
             }
         }
         guard !ids.isEmpty else { return results }
+        let known = try await core.trust.rosterEnds()
         let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = scopes }
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, Endpoints.zones.lookup, request)
         guard response.results.count == ids.count else {
@@ -71,7 +72,7 @@ extension Database {
                 results[id] = .success(try await zone(in: result, id))
             } catch {
                 do {
-                    if error.code == .zoneNotFound { try await confirmGone(id) }
+                    if error.code == .zoneNotFound { try await confirmGone(id, known: known) }
                     results[id] = .failure(error)
                 } catch { results[id] = .failure(error) }
             }
@@ -108,28 +109,45 @@ extension Database {
     }
 
     /// That a zone is gone is the server's word until its signed roster says so too: closed, or this account out of it.
-    /// - Throws: `rollback` when this device knows the zone and nothing signed has ended it.
-    func confirmGone(_ zoneID: RecordZone.ID) async throws(SealKitError) {
+    /// It may be there again by now, as a zone that was made since.
+    /// - Parameter known: where its rosters ended when the server was asked.
+    /// - Throws: `rollback` when this device knew the zone then, and nothing signed has ended it.
+    func confirmGone(_ zoneID: RecordZone.ID, known: RosterEnds) async throws(SealKitError) {
         let zone = try zoneScope(zoneID)
-        var hasEnded = try await hasEnded(zone)
+        var hasEnded = try await hasEnded(zone, known: known)
         // An owner's shares end with the zone, whose own roster says so.
         if scope == .shared {
             for share in try await core.trust.shares(of: zone.id) where hasEnded {
-                hasEnded = try await self.hasEnded(zone.ofShare(share))
+                hasEnded = try await self.hasEnded(zone.ofShare(share), known: known)
             }
         }
         guard hasEnded else { throw await core.noted(Database.gone(zoneID), zone: zoneID) }
     }
 
-    /// Whether a scope's roster shows its end, or that this account is out of it. One that this device does not know
-    /// has none.
-    private func hasEnded(_ scope: SealStatements.Scope) async throws(SealKitError) -> Bool {
+    /// Whether a scope's roster shows its end, or that this account is out of it, now or since the server was asked.
+    /// One that this device did not know then has none.
+    private func hasEnded(
+        _ scope: SealStatements.Scope, known: RosterEnds
+    ) async throws(SealKitError) -> Bool {
         let keeper = core.keeper(of: scope)
-        guard var roster = try await keeper.known() else { return true }
+        guard let then = known[scope], var roster = try await keeper.known() else { return true }
         do { roster = try await keeper.refresh().roster } catch
             where error.code == .zoneNotFound || error.code == .unknownItem
         {}
-        return roster.isClosed || roster.members[core.userID()] == nil
+        let user = core.userID()
+        return roster.isClosed || roster.members[user] == nil || roster.hasEnded(since: then, for: user)
+    }
+
+    /// Where a zone's rosters end that this device has.
+    func rosterEnds(of zoneID: RecordZone.ID) async throws(SealKitError) -> RosterEnds {
+        let zone = try zoneScope(zoneID)
+        var scopes = [zone]
+        if scope == .shared {
+            for share in try await core.trust.shares(of: zone.id) { scopes.append(zone.ofShare(share)) }
+        }
+        var sequences: [Digest: UInt64] = [:]
+        for scope in scopes { sequences[scope.id] = try await core.keeper(of: scope).known()?.sequence }
+        return RosterEnds(sequences)
     }
 
     /// Makes a zone; one that exists is left as it is, with its records.
@@ -234,13 +252,14 @@ extension Database {
                 remedy: "make a zone with a name of its own")
         }
         let keeper = core.keeper(of: zoneScope)
+        let known = try await rosterEnds(of: zoneID)
         var existing: Roster?
         do {
             existing = try await keeper.refresh().roster
         } catch let error where error.code == .zoneNotFound {
             // A server that has lost a log that this device knows must not be given a second beginning of it.
             existing = try await keeper.known()
-            if let existing, !existing.isClosed { try await confirmGone(zoneID) }
+            if let existing, !existing.isClosed { try await confirmGone(zoneID, known: known) }
         }
         if let existing, !existing.isClosed { return try await recordZone(for: zoneID) }
 

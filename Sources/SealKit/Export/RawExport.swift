@@ -128,7 +128,7 @@ extension Database {
             ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_RecordChangesResponse
             do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
-                throw await confirmed(error, zoneID)
+                throw await confirmed(error, zoneID, known: RosterEnds(ground))
             }
             let came = reader.part(
                 response.records, from: token, to: response.token, isMoreComing: response.moreComing)

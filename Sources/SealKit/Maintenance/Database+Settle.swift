@@ -165,7 +165,8 @@ extension Database {
             database: self, zoneID: moves[0].record.recordID.zoneID, savePolicy: .ifServerRecordUnchanged,
             isAtomic: false,
             progress: .nobody)
-        let response = try await batch.send(items, signed, signature: signature, zone: ground.zone)
+        let response = try await batch.send(
+            items, signed, signature: signature, zone: ground.zone, known: RosterEnds(ground))
         var seen: [Sighting] = []
         for (record, result) in zip(signed, response.results) {
             guard result.stores(record.statement.recordName) else { continue }

@@ -75,7 +75,7 @@ extension Database {
         let response: Sealkit_V1_QueryRecordsResponse
         do { response = try await core.call(scope, Endpoints.records.query, request) } catch {
             guard let zoneID = cursor.zoneID else { throw error }
-            throw await confirmed(error, zoneID)
+            throw await confirmed(error, zoneID, known: asked.map { RosterEnds($0) } ?? RosterEnds([:]))
         }
         let place = cursor.place.isEmpty ? nil : cursor.place
         let reader = core.readers.reader(of: "query", at: place, isWhole: false)

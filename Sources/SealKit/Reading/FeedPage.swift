@@ -43,7 +43,7 @@ extension Database {
     ) async throws(SealKitError) -> FeedPage {
         let response: Wire.RecordChangesResponse
         do throws(SealKitError) { response = try zone.outcome.get() } catch {
-            throw await confirmed(error, zone.zoneID)
+            throw await confirmed(error, zone.zoneID, known: RosterEnds(zone.known))
         }
         let start = configuration.previousServerChangeToken
         let reader =

@@ -19,6 +19,8 @@ extension ZoneKeeper {
         let tail: RosterTail
         do { tail = try await fetch(after: asked?.sequence) } catch {
             guard error.saysThatThereIsNone, replica.mayKnowBetter else { throw error }
+            // Made meanwhile by another call: of that the answer says nothing.
+            guard replica.roster?.head == asked?.head else { return try await self.tail() }
             let refusal = replica.isMember ? Database.gone(zoneID) : error
             guard !replica.hasGivenBack else { throw refusal }
             try Upkeep.requireTelling()

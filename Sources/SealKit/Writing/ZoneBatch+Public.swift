@@ -44,7 +44,7 @@ extension ZoneBatch {
             return left.isEmpty ? [] : try await sendPublic(left, in: scope, signer: signer, isLast: isLast)
         }
         let asked = try await database.core.trust.moment()
-        let response = try await send(items, signed, signature: signature, zone: scope)
+        let response = try await send(items, signed, signature: signature, zone: scope, known: RosterEnds([:]))
         let ground = try await PublicGround(scope: scope, asked: asked).with(response.authors, database.core)
         return try await settle(
             items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)

@@ -11,7 +11,9 @@ extension ZoneBatch {
     /// - Returns: the items that have to be sent again.
     mutating func send(_ placed: [Placed], ground: ZoneGround, isLast: Bool) async throws(SealKitError) -> [Item] {
         guard let sealed = try sealed(placed, in: ground) else { return [] }
-        let response = try await send(sealed.items, sealed.records, signature: sealed.signature, zone: ground.zone)
+        let response = try await send(
+            sealed.items, sealed.records, signature: sealed.signature, zone: ground.zone,
+            known: RosterEnds(ground))
         if zip(sealed.items, response.results).allSatisfy({ $1.stores($0.id.recordName) }) {
             try await sharing.adopt(database.core)
         }
@@ -20,8 +22,9 @@ extension ZoneBatch {
     }
 
     /// One request.
+    /// - Parameter known: where the zone's rosters end that it goes by.
     func send(
-        _ items: [Item], _ signed: [SignedRecord], signature: [UInt8], zone: Scope
+        _ items: [Item], _ signed: [SignedRecord], signature: [UInt8], zone: Scope, known: RosterEnds
     ) async throws(SealKitError) -> Sealkit_V1_ModifyRecordsResponse {
         let head = Sealkit_V1_ModifyRecordsRequest.with { request in
             request.operationID = newOperationID()
@@ -45,7 +48,7 @@ extension ZoneBatch {
         let response: Sealkit_V1_ModifyRecordsResponse
         do { response = try await database.core.call(database.scope, Endpoints.records.modify, encoded: request) } catch
         {
-            throw await database.confirmed(error, zoneID)
+            throw await database.confirmed(error, zoneID, known: known)
         }
         guard response.results.count == items.count else {
             throw SealKitError(
