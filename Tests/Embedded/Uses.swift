@@ -46,7 +46,9 @@ public func useReplica(
         replica.noteAllGrantsAsked()
     }
     replica.open(tail.grants, as: own)
-    replica.adopt(try replica.succession(of: log, abandoned: tail.abandoned, asked: replica.head?.hash))
+    guard let succession = try replica.succession(of: log, abandoned: tail.abandoned, asked: replica.head?.hash),
+        replica.adopt(succession)
+    else { return [] }
     var random = NoRandom()
     let end = try replica.forkEnd(on: log, abandoning: replica.head, as: own, time: 0, random: &random)
     if let key = end.draft.epochKey { replica.keep(key) }

@@ -1,6 +1,10 @@
+import Foundation
 import SealClient
 import SealLab
 import SealStatements
+import SealWire
+import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealKit
@@ -66,6 +70,39 @@ extension RestoredServerTests {
             let audit = try await bob.container.audit()
             let audited = audit.scopes.first { $0.zoneID == zone.id(for: bob) }
             #expect(audited?.abandonedForks == 1)
+        }
+    }
+
+    /// Both have found the fork, and ask for the whole log: the second one is answered when the first has gone over.
+    @Test func twoCallsAtOnceGoOverToTheLogThatEndedAFork() async throws {
+        try await with { server, zone, ann, _ in
+            let other = try ann.onFreshDevice()
+            let third = try ann.onFreshDevice()
+            for device in [ann, other] { try await zone.view(of: device) }
+            try server.backUp()
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            try await zone.view(of: third)
+            try server.restore()
+            try await other.own.rotateKeys(of: zone.zoneID)
+            _ = await failure { try await zone.view(of: ann) }
+            try await ann.own.endFork(of: zone.zoneID)
+            try await ann.own.save(ann.note(in: zone.zoneID, "saved again", name: "note"))
+
+            let transport = WholeLogTransport(try HTTPTransport(server: ann.server.origin))
+            let device = try third.through(transport)
+            let id = zone.recordID("note", for: ann)
+            let bodies = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        let note = try await device.own.record(for: id)
+                        transport.isDone()
+                        return note.encryptedValues["body"]
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(bodies == ["saved again", "saved again"])
+            #expect(try await device.container.violations().isEmpty)
         }
     }
 
@@ -140,5 +177,35 @@ extension RestoredServerTests {
             #expect(try await bob.account.status() == .noAccount)
             #expect(try await zone.view(of: ann).roster.members[bob.container.core.userID()] == nil)
         }
+    }
+}
+
+/// Of two calls that ask for a roster from its first entry on, neither is sent before both ask, and the second one not
+/// before somebody is done.
+private final class WholeLogTransport: PassingTransport {
+    let next: any Transport
+    private let calls = Mutex(0)
+    private let second = AsyncStream<Void>.makeStream()
+    private let done = AsyncStream<Void>.makeStream()
+
+    init(_ next: HTTPTransport) { self.next = next }
+
+    func isDone() { done.continuation.finish() }
+
+    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+        if path.hasSuffix("rosters/fetch"), let request = try? Sealkit_V1_FetchRostersRequest(serializedBytes: body),
+            request.rosters.contains(where: \.fromStart)
+        {
+            let number = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            if number == 1 { for await _ in second.stream {} }
+            if number == 2 {
+                second.continuation.finish()
+                for await _ in done.stream {}
+            }
+        }
+        return try await next.post(path, body: body, token: token)
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import SealPrimitives
+import SealStatements
 import Testing
 
 @testable import SealKit
@@ -36,6 +38,30 @@ import Testing
             #expect(mode == 0o600)
         }
         #expect(TrustStore.version > 1)
+    }
+
+    /// By another call, or by another process of the device, before this one: what it has added since stays.
+    @Test func aBranchIsReplacedOnceAndNothingElse() async throws {
+        let file = temporary.url.appendingPathComponent("trust")
+        let stores = [try TrustStore(file: file), try TrustStore(file: file)]
+        let scope = Digest.zero
+        func entries(_ text: String) -> [SignedRosterEntry] {
+            text.utf8.map { SignedRosterEntry(bytes: [$0], signature: [0]) }
+        }
+        func kept() async throws -> String {
+            String(decoding: try await stores[1].entries(scope: scope).flatMap(\.bytes), as: UTF8.self)
+        }
+        try await stores[0].append(entries("ab"), scope: scope, from: 0, absences: [])
+        // Not even what this device knows of it already.
+        try await stores[0].replace(entries("abc"), by: entries("axyz"), scope: scope)
+        #expect(try await kept() == "axyz")
+        try await stores[1].append(entries("k"), scope: scope, from: 4, absences: [])
+        for store in stores { try await store.replace(entries("abc"), by: entries("axyz"), scope: scope) }
+        #expect(try await kept() == "axyzk")
+        #expect(
+            await failure { try await stores[1].replace(entries("abc"), by: entries("auv"), scope: scope) }
+                == .rollback)
+        #expect(try await kept() == "axyzk")
     }
 
     @Test func whereNoneCanBeMadeTheReasonIsSaid() async throws {

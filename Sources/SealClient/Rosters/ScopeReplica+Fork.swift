@@ -44,7 +44,8 @@ extension ScopeReplica {
             return ForkEnd(
                 draft: draft, abandoned: isOurs ? Array(entries[parting...]) : [],
                 succession: Succession(
-                    entries: log.entries + [draft.entry], roster: reopened, people: people(of: reopened)))
+                    entries: log.entries + [draft.entry], roster: reopened, people: people(of: reopened),
+                    branch: entries, base: roster?.head))
         } catch {
             throw .invalid(error)
         }

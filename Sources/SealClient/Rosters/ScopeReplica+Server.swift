@@ -66,27 +66,38 @@ extension ScopeReplica {
         public let roster: Roster
         /// As of a `Step`.
         public let people: [IdentityChain]
+        /// What was given up, as far as it is known: nothing else is to be replaced.
+        public let branch: [SignedRosterEntry]
+        let base: Digest?
     }
 
     /// The server's log, where it ends a fork with the opening that gives this device's branch up.
     /// - Parameters:
     ///   - abandoned: what followed in that branch, as the server says; the rules judge it like everything else.
     ///   - asked: the head that was known when the server was asked.
+    /// - Returns: nil where that is the head no more: the server is to be asked again.
     /// - Throws: `forked` for any other log: one that does not even replay is no better.
     public func succession(
         of log: ServerLog, abandoned: [SignedRosterEntry], asked: Digest?
-    ) throws(ClientError) -> Succession {
-        guard var branch = roster, branch.head == asked else { throw .forked(from: head) }
+    ) throws(ClientError) -> Succession? {
+        guard var roster, roster.head == asked else { return nil }
+        var branch = entries
         for entry in abandoned {
-            do throws(SealError) { try branch.append(entry) } catch { break }
+            do throws(SealError) { try roster.append(entry) } catch { break }
+            branch.append(entry)
         }
-        guard let theirs = try? log.roster(), theirs.succeeds(branch) else { throw .forked(from: head) }
-        return Succession(entries: log.entries, roster: theirs, people: people(of: theirs))
+        guard let theirs = try? log.roster(), theirs.succeeds(roster) else { throw .forked(from: head) }
+        return Succession(
+            entries: log.entries, roster: theirs, people: people(of: theirs), branch: branch, base: asked)
     }
 
     /// Goes over to it, once it is kept.
-    public mutating func adopt(_ succession: Succession) {
+    /// - Returns: false where another call has gone over, or added to the log, since it was judged: the server is to be
+    ///   asked again.
+    public mutating func adopt(_ succession: Succession) -> Bool {
+        guard succession.base == roster?.head else { return false }
         entries = succession.entries
         roster = succession.roster
+        return true
     }
 }

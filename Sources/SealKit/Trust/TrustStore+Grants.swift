@@ -43,10 +43,27 @@ extension TrustStore {
         }
     }
 
-    /// The log with which the owner has ended a fork, in the place of the branch that it gave up.
-    func replace(_ entries: [SignedRosterEntry], scope: Digest) async throws(SealKitError) {
+    /// The log with which the owner has ended a fork, in the place of the branch that it gave up. Where it is there
+    /// already, by another call or process, what has followed it since stays.
+    /// - Throws: `rollback` where what is there is neither.
+    func replace(
+        _ branch: [SignedRosterEntry], by entries: [SignedRosterEntry], scope: Digest
+    ) async throws(SealKitError) {
         let key = Data(scope.bytes)
         try await writing { db in
+            func held(_ sequence: Int) throws -> Data? {
+                try Data.fetchOne(
+                    db, sql: "SELECT bytes FROM entry WHERE scope = ? AND sequence = ?",
+                    arguments: [key, Int64(sequence)])
+            }
+            // Each entry names the one before it: where one is the same, all before it are.
+            if let last = entries.last, try held(entries.count - 1) == Data(last.bytes) { return }
+            let end = try Int.fetchOne(db, sql: "SELECT MAX(sequence) FROM entry WHERE scope = ?", arguments: [key])
+            if let end {
+                guard end < branch.count, try held(end) == Data(branch[end].bytes) else {
+                    throw TrustStore.differentRosters
+                }
+            }
             try db.execute(sql: "DELETE FROM entry WHERE scope = ?", arguments: [key])
             for (sequence, entry) in entries.enumerated() {
                 try db.execute(

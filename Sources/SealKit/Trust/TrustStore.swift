@@ -136,6 +136,10 @@ public final class TrustStore: Sendable {
         }
     }
 
+    static let differentRosters = SealKitError(
+        .rollback, "two processes of this device were shown different rosters",
+        remedy: "do not trust this server's answers; compare with the owner")
+
     /// Adds verified entries from `sequence` on. What is there stays: a log is only ever appended to.
     /// - Parameter absences: the entries by which this account went out of a zone as a whole: with the first process
     ///   that adds one, what was met there before ceases to count as there.
@@ -160,11 +164,7 @@ public final class TrustStore: Sendable {
                 // Another process was faster: with the same entry, or with that of a fork.
                 let held = try Data.fetchOne(
                     db, sql: "SELECT bytes FROM entry WHERE scope = ? AND sequence = ?", arguments: [key, position])
-                guard held == Data(entry.bytes) else {
-                    throw SealKitError(
-                        .rollback, "two processes of this device were shown different rosters",
-                        remedy: "do not trust this server's answers; compare with the owner")
-                }
+                guard held == Data(entry.bytes) else { throw TrustStore.differentRosters }
             }
             if wasOut { try TrustStore.noteAbsence(from: key, db) }
             if let share { try TrustStore.note(share, db) }

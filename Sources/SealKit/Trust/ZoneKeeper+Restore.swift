@@ -44,7 +44,10 @@ extension ZoneKeeper {
             let succession = try judging { () throws(ClientError) in
                 try replica.succession(of: whole.log, abandoned: tail.abandoned, asked: asked?.head)
             }
-            try await takeOver(succession, grants: whole.grants)
+            // Another call may have gone over while this one waited for the whole log, or for the store.
+            guard let succession, try await takeOver(succession, grants: whole.grants) else {
+                return try await self.tail()
+            }
             return nil
         }
     }
@@ -109,7 +112,7 @@ extension ZoneKeeper {
         }
         try await send(
             [end.draft.entry.wire], grants: end.draft.grants.map(\.wire), abandoned: end.abandoned.map(\.wire))
-        try await takeOver(end.succession, grants: end.draft.grants.own(of: user))
+        if try await !takeOver(end.succession, grants: end.draft.grants.own(of: user)) { _ = try await refresh() }
     }
 }
 

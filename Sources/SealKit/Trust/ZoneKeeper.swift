@@ -217,15 +217,18 @@ actor ZoneKeeper {
     }
 
     /// Goes over to the log with which the owner has ended a fork.
+    /// - Returns: false where another call has gone over meanwhile, or added to the log.
     func takeOver(
         _ succession: ScopeReplica<XWingHPKE>.Succession, grants: [OwnGrant]
-    ) async throws(SealKitError) {
+    ) async throws(SealKitError) -> Bool {
         try await core.contacts.observe(succession.people)
-        try await core.trust.replace(succession.entries, scope: succession.roster.scopeID)
-        replica.adopt(succession)
+        try await core.trust.replace(
+            succession.branch, by: succession.entries, scope: succession.roster.scopeID)
+        guard replica.adopt(succession) else { return false }
         try await noteMarks()
         try await open(grants)
         try publish()
+        return true
     }
 
     /// After an own entry was acknowledged: what was sent is what the log holds.
