@@ -256,6 +256,31 @@ import Testing
         }
     }
 
+    // MARK: What comes by another way
+
+    @Test func aWholeLogIsHeldAgainstWhatIsKnown() throws {
+        let (ann, bob, log) = try world()
+        var (longer, other) = (log, log)
+        try longer.rotate()
+        try other.write([.setPermission(bob.user, .readOnly)], rotating: true)
+        let logs = try [log, longer, other].map { try #require(try Roster(replaying: $0.entries, scope: log.scope)) }
+        let (short, known, forked) = (logs[0], logs[1], logs[2])
+        let unknowing = ann.replica(of: log.scope)
+        try unknowing.check(short, asked: nil)
+        var replica = ann.replica(of: log.scope)
+        try replica.take(longer.entries, as: ann)
+        try replica.check(known, asked: known.sequence)
+        #expect(throws: ClientError.shortened) { try replica.check(short, asked: known.sequence) }
+        // It has become known since.
+        try replica.check(short, asked: short.sequence)
+        #expect(throws: ClientError.forked(from: replica.head)) { try replica.check(forked, asked: nil) }
+        let floor = Enrolment.Head(scopeID: log.scope.id, sequence: known.sequence, hash: known.head)
+        let told = try ScopeReplica<XWingHPKE>(
+            scope: log.scope, user: ann.user, entries: log.entries, floors: [floor])
+        #expect(throws: ClientError.shortened) { try told.check(short, asked: nil) }
+        try told.check(known, asked: nil)
+    }
+
     // MARK: Forks
 
     @Test func theOwnerEndsAForkAndMembersGoOver() throws {

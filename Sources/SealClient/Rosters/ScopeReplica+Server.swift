@@ -35,6 +35,21 @@ extension ScopeReplica {
         return .apart
     }
 
+    /// Holds a log against this one that came whole by another way, as behind a share's URL. Nothing is taken over.
+    /// - Parameter asked: the number of the last entry that was known when it was asked for; nil for none.
+    /// - Throws: `forked`, `shortened`.
+    public func check(_ log: Roster, asked: UInt64?) throws(ClientError) {
+        var isSame = true
+        if let roster {
+            let common = Int(min(log.sequence, roster.sequence))
+            isSame = log.hashes[common] == roster.hashes[common]
+            guard isSame || log.succeeds(roster) else { throw .forked(from: head) }
+        }
+        // What has become known since is not missing.
+        if isSame, let asked, log.sequence < asked { throw .shortened }
+        for floor in floors { try ScopeReplica.check(log, reaches: floor, isLast: true) }
+    }
+
     // MARK: Giving back
 
     /// That there is no such scope is contradicted by what was verified: of a roster that is open, with the user in it,

@@ -125,7 +125,7 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
         return above
     }
 
-    private static func check(_ roster: Roster, reaches floor: Enrolment.Head, isLast: Bool) throws(ClientError) {
+    static func check(_ roster: Roster, reaches floor: Enrolment.Head, isLast: Bool) throws(ClientError) {
         guard !roster.reaches(floor) else { return }
         if roster.sequence >= floor.sequence { throw .forked(from: nil) }
         if isLast { throw .shortened }

@@ -64,13 +64,20 @@ extension Container {
     ///   caller: prove the address with `beginVerification(of:for:)`; `unknownItem` for the uninvited;
     ///   `invalidArguments` for a URL that is cut short, altered, or answered with another share; `integrityFailure`
     ///   where roster or preview do not verify, as for a title by somebody who administers nothing there; `rollback`
-    ///   for an older preview than this device has seen behind the URL.
+    ///   for an older preview than this device has seen behind the URL, and for another or an older roster than it has
+    ///   verified.
     public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
         let url = try await shareURL(url)
-        let first = try await metadataPage(behind: url, from: 0)
         let core = core
+        let known = try await core.trust.rosterEnds()
+        let first = try await metadataPage(behind: url, from: 0)
+        let opening = try await core.witnessing { () async throws(SealKitError) -> ShareOpening in
+            try await self.opening(behind: url, first)
+        }
+        // Who administers the share, and what this account is in it, is not for an older roster to say.
+        let scope = opening.roster.scope
+        try await core.keeper(of: scope).check(opening.roster, asked: known[scope])
         return try await core.witnessing { () async throws(SealKitError) in
-            let opening = try await opening(behind: url, first)
             let preview = try await preview(opening)
             var metadata = try metadata(opening, preview)
             try await core.contacts.observe(opening.roster.knownIdentities)

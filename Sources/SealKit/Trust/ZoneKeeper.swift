@@ -78,6 +78,25 @@ actor ZoneKeeper {
         return known
     }
 
+    /// Holds a log that came whole, and not by this roster's own way, against what this device has verified.
+    /// - Parameter asked: the sequence that was known when the question was sent; nil for nothing.
+    /// - Throws: `rollback` for an older log than was known then, and for another one.
+    func check(_ log: Roster, asked: UInt64?) async throws(SealKitError) {
+        do { try await checked(log, asked: asked) } catch { throw try await core.noted(error, scope: scope) }
+    }
+
+    private func checked(_ log: Roster, asked: UInt64?) async throws(SealKitError) {
+        try await load()
+        do throws(ClientError) { try replica.check(log, asked: asked) } catch {
+            // A server that has lost what is missing is given it back, and where the owner has ended a fork, this
+            // device goes over first.
+            let before = replica.givenBack
+            do throws(SealKitError) { _ = try await refresh() } catch { if error.isViolation { throw error } }
+            if replica.givenBack != before { throw refused(.mended) }
+            try judging { () throws(ClientError) in try replica.check(log, asked: asked) }
+        }
+    }
+
     /// Fetches the roster's tail.
     /// - Throws: `zoneNotFound`; `integrityFailure` for an entry that breaks a rule; `rollback` for one that forks the
     ///   log.

@@ -115,4 +115,35 @@ extension LinkAttacks {
         shown.network.beHonest()
         #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Vegetables")
     }
+
+    /// Carol's device has verified that Bob administers nothing any more.
+    @Test func aRosterOfBeforeARemovalVouchesForNoTitle() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let shown = try await Shown(server)
+        try await shown.ann.promote(shown.bob, in: shown.zone)
+        let zone = try await shown.carol.join(shown.text)
+        let before = try await shown.roster()
+        try await shown.ann.edit(shown.zone) { share in
+            share.removeParticipant(try #require(share.participant(shown.bob)))
+        }
+        _ = try await shown.carol.keeper(of: zone).refresh()
+        var random = SystemRandom()
+        let forged = SignedPreview(
+            SharePreview(title: "Family photos", shareType: "org.example.album"), by: shown.bob.userID,
+            key: shown.bob.identity.keys.signingKey, on: before, time: currentTime(), after: nil)
+        let sealed = Data(try shown.url.secret.seal(forged, scopeID: before.scopeID, random: &random))
+        shown.network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { answer in
+            answer.entries = Array(answer.entries.prefix(before.hashes.count))
+            answer.preview = sealed
+        }
+        await expectRefused(.rollback) { _ = try await shown.carol.container.shareMetadata(for: shown.text) }
+        let violations = try await shown.carol.container.violations()
+        #expect(violations.contains { $0.zoneID == zone && $0.reason.contains("older roster") })
+        // Another device of hers, which knows nothing of it, cannot tell.
+        let fresh = try shown.carol.onFreshDevice(transport: shown.network)
+        #expect(try await fresh.container.shareMetadata(for: shown.text).title == "Family photos")
+        shown.network.beHonest()
+        #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Garden plans")
+    }
 }
