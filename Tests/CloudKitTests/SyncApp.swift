@@ -98,7 +98,8 @@ final class SyncApp: CKSyncEngineDelegate {
                 }
             }
         case .fetchedRecordZoneChanges(let changes):
-            note("fetched \(changes.modifications.count) \(changes.deletions.count)")
+            let unopened = changes.unopened.isEmpty ? "" : " unopened \(changes.unopened.count)"
+            note("fetched \(changes.modifications.count) \(changes.deletions.count)\(unopened)")
             for modification in changes.modifications { keep(modification.record) }
             for deletion in changes.deletions {
                 store.withLock { $0.notes[deletion.recordID] = nil }

@@ -34,6 +34,36 @@ import Testing
         }
     }
 
+    /// What does not open, here for want of a key, is told beside what CloudKit tells, keeps nothing from coming, and
+    /// comes once it opens.
+    @Test func whatDoesNotOpenIsToldAndComesLater() async throws {
+        try await Cloud.run { cloud in
+            let device = try await cloud.device(of: "ann")
+            let (one, two) = (SyncApp(), SyncApp())
+            try one.start(device.container.privateCloudDatabase)
+            for name in ["a", "b"] { one.write("text", to: name) }
+            try await one.engine.sendChanges()
+            let second = try await device.another()
+            let fault = second.inject(.wrongGrants(of: SealKit.RecordZone.ID(zoneName: "Notes")))
+            try two.start(second.container.privateCloudDatabase)
+            let told = Mutex<[CKSyncEngine.Event.FetchedRecordZoneChanges.UnopenedRecord]>([])
+            let listening = SyncApp { event, _, _ in
+                if case .fetchedRecordZoneChanges(let changes) = event { told.withLock { $0 += changes.unopened } }
+            }
+            try listening.start(second.container.privateCloudDatabase)
+            for app in [two, listening] { try await app.engine.fetchChanges() }
+            #expect(
+                two.events.suffix(4) == ["willFetch Notes", "fetched 0 0 unopened 2", "didFetch Notes ok", "didFetch"])
+            #expect(two.notes.isEmpty)
+            let unopened = told.withLock { $0 }
+            #expect(Set(unopened.map(\.recordID)) == [one.id("a"), one.id("b")])
+            #expect(Set(unopened.map(\.error.code)) == [.serverRejectedRequest])
+            fault.remove()
+            try await two.engine.fetchChanges()
+            #expect(two.notes == one.notes)
+        }
+    }
+
     /// Semantics 62.
     @Test func pendingChangesAreAnOrderedSet() async throws {
         try await run { _, _, app in

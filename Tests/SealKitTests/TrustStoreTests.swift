@@ -51,11 +51,11 @@ import Testing
         func kept() async throws -> String {
             String(decoding: try await stores[1].entries(scope: scope).flatMap(\.bytes), as: UTF8.self)
         }
-        try await stores[0].append(entries("ab"), scope: scope, from: 0, absences: [])
+        try await stores[0].append(entries("ab"), scope: scope, from: 0, absences: [], share: nil)
         // Not even what this device knows of it already.
         try await stores[0].replace(entries("abc"), by: entries("axyz"), scope: scope)
         #expect(try await kept() == "axyz")
-        try await stores[1].append(entries("k"), scope: scope, from: 4, absences: [])
+        try await stores[1].append(entries("k"), scope: scope, from: 4, absences: [], share: nil)
         for store in stores { try await store.replace(entries("abc"), by: entries("axyz"), scope: scope) }
         #expect(try await kept() == "axyzk")
         #expect(

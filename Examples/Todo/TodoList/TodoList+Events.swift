@@ -29,6 +29,7 @@ extension TodoList: SyncEngineDelegate {
             for deletion in changes.deletions { zoneIsGone(deletion, syncEngine) }
         case .fetchedRecordZoneChanges(let changes):
             for modification in changes.modifications { take(modification.record) }
+            for one in changes.unopened { note(one.error) }
             for deletion in changes.deletions { takeDeletion(of: deletion.recordID.recordName) }
         case .sentDatabaseChanges(let sent): for failed in sent.failedZoneSaves { note(failed.error) }
         case .sentRecordZoneChanges(let sent): wereSent(sent, syncEngine)

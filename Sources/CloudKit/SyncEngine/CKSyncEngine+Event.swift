@@ -25,7 +25,7 @@ extension CKSyncEngine {
             case .fetchedDatabaseChanges(let event):
                 "fetchedDatabaseChanges: \(event.modifications.count) modified, \(event.deletions.count) deleted"
             case .fetchedRecordZoneChanges(let event):
-                "fetchedRecordZoneChanges: \(event.modifications.count) modified, \(event.deletions.count) deleted"
+                "fetchedRecordZoneChanges: \(event.modifications.count) modified, \(event.deletions.count) deleted, \(event.unopened.count) not opened"
             case .sentDatabaseChanges(let event):
                 "sentDatabaseChanges: \(event.savedZones.count) saved, \(event.failedZoneSaves.count) not saved, \(event.deletedZoneIDs.count) deleted, \(event.failedZoneDeletes.count) not deleted"
             case .sentRecordZoneChanges(let event):
@@ -90,11 +90,26 @@ extension CKSyncEngine.Event {
 
     /// A part of a zone's changes. Children may come before their parents.
     public struct FetchedRecordZoneChanges: Sendable {
+        /// A record that verifies and does not open: somebody who may write made it so, or this account was not given
+        /// the key. Not CloudKit's.
+        public struct UnopenedRecord: Sendable {
+            public let recordID: CKRecord.ID
+            /// Why, and by whose doing: show it to the user.
+            public let error: CKError
+        }
+
         public let modifications: [CKDatabase.RecordZoneChange.Modification]
         public let deletions: [CKDatabase.RecordZoneChange.Deletion]
+        /// Records that were made or changed, and do not open; what the app has of them stays as it is. None keeps
+        /// others from coming, and one for which a key is missing comes as a modification once the key is there. Not
+        /// CloudKit's.
+        public let unopened: [UnopenedRecord]
 
         /// - Parameter records: the objects of what was modified.
-        init(_ sealed: SealKit.SyncEngine.Event.FetchedRecordZoneChanges, records: [CKRecord]) {
+        init(
+            _ sealed: SealKit.SyncEngine.Event.FetchedRecordZoneChanges, records: [CKRecord], _ core: ContainerCore
+        ) {
+            unopened = sealed.unopened.map { .init(recordID: CKRecordID($0.recordID), error: core.words($0.error)) }
             modifications = records.map { .init(record: $0) }
             deletions = sealed.deletions.map {
                 .init(recordID: CKRecordID($0.recordID), recordType: $0.recordType)

@@ -181,7 +181,7 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
         case .fetchedDatabaseChanges(let event): .fetchedDatabaseChanges(.init(event, mayBeReset: core.mayBeReset))
         case .willFetchRecordZoneChanges(let event): .willFetchRecordZoneChanges(.init(event))
         case .fetchedRecordZoneChanges(let event):
-            .fetchedRecordZoneChanges(.init(event, records: await faces(of: event.modifications.map(\.record))))
+            .fetchedRecordZoneChanges(.init(event, records: await faces(of: event.modifications.map(\.record)), core))
         case .didFetchRecordZoneChanges(let event): .didFetchRecordZoneChanges(told(event))
         case .didFetchChanges(let event): .didFetchChanges(.init(event, core))
         case .willSendChanges(let event): begun(.willSendChanges(.init(event)))

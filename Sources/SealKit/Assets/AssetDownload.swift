@@ -99,7 +99,8 @@ extension Asset.Remote {
         return SealKitError(
             .integrityFailure,
             "\(what) does not open (\(error)): \(author), who signed it last, made it so or took that over; nothing of it was given out",
-            remedy: "ask \(author) about it; delete the record, or give it another file")
+            remedy: "ask \(author) about it; delete the record, or give it another file"
+        ).ofUnopened(.author)
     }
 }
 

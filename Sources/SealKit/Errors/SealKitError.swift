@@ -44,6 +44,8 @@ public struct SealKitError: Error, Sendable {
     /// With `rollback`, for a record that was kept back, or written late: what the user may accept
     /// (`Database.accept(_:)`).
     public let lateRecord: LateRecord?
+    /// Of a record that verifies and does not open; nil for every other error.
+    private(set) var unopened: UnopenedRecord.Cause?
 
     /// For transports and tests of an app's own.
     /// - Parameters:
@@ -79,6 +81,13 @@ public struct SealKitError: Error, Sendable {
         SealKitError(
             code, "record \(recordName): \(reason)", remedy: remedy, retryAfter: retryAfter,
             userDidResetEncryptedDataKey: userDidResetEncryptedDataKey)
+    }
+
+    /// The same, said of a record that verifies and does not open.
+    func ofUnopened(_ cause: UnopenedRecord.Cause) -> SealKitError {
+        var copy = self
+        copy.unopened = cause
+        return copy
     }
 
     /// A server's failure. A code that this version does not know stays what it is, never guessed.

@@ -1,3 +1,4 @@
+import Foundation
 import SealClient
 import SealPrimitives
 import SealStatements
@@ -12,12 +13,22 @@ struct UnopenedRecord: Sendable {
     /// Names the record, its author and the reason.
     let error: SealKitError
 
+    enum Cause: Sendable, Hashable {
+        /// Its author made it so, or took that over: as it is it never opens.
+        case author
+        /// It may open once this account has the key.
+        case lackOf(EpochKeyName)
+    }
+
     /// - Parameter record: with its statement as base.
     init(_ record: Record, _ statement: SealStatements.Statement, because error: SealError) {
         self.record = record
         let (name, author) = (statement.recordName, statement.author.recordName)
         let remedy = "delete it, or save over it with the policy allKeys"
-        self.error =
+        let cause: Cause =
+            error == .missingKey
+            ? .lackOf(EpochKeyName(scopeID: Data(statement.scopeID.bytes), epoch: statement.epoch)) : .author
+        let told =
             switch error {
             case .missingKey:
                 SealKitError(
@@ -37,6 +48,7 @@ struct UnopenedRecord: Sendable {
                     "record \(name) does not open (\(error)): \(author), who signed it last, made it so or took that over; nothing of it was given out",
                     remedy: "ask \(author) about it; \(remedy)")
             }
+        self.error = told.ofUnopened(cause)
     }
 
     /// Another record in its place, which follows its statement. Nothing sealed is carried over; the parent stays
@@ -48,6 +60,35 @@ struct UnopenedRecord: Sendable {
         next.changed = Set(next.fields.keys)
         if WriteMerge.takes(draft.parent?.recordName, over: draft.base?.statement.parent) { next.parent = draft.parent }
         return next
+    }
+}
+
+/// Which key of a zone or share something is sealed under.
+struct EpochKeyName: Sendable, Hashable, Codable {
+    let scopeID: Data
+    let epoch: UInt32
+}
+
+extension Database {
+    /// Which of these keys this account may hold by now: the rosters are followed first, which brings its grants. What
+    /// it reads no more, or is gone, waits for none.
+    func held(among keys: Set<EpochKeyName>, in zoneID: RecordZone.ID) async throws(SealKitError) -> Set<EpochKeyName> {
+        let zone = try zoneScope(zoneID)
+        var scopes = [zone]
+        for share in try await core.trust.shares(of: zone.id) { scopes.append(zone.ofShare(share)) }
+        var held: Set<EpochKeyName> = []
+        for scope in scopes {
+            let scopeID = Data(scope.id.bytes)
+            let wanted = keys.filter { $0.scopeID == scopeID }
+            guard !wanted.isEmpty else { continue }
+            do throws(SealKitError) {
+                let view = try await core.keeper(of: scope).refresh()
+                held.formUnion(wanted.filter { view.keys[$0.epoch] != nil || !view.isMember })
+            } catch let error where error.code == .zoneNotFound || error.code == .unknownItem {
+                held.formUnion(wanted)
+            }
+        }
+        return held
     }
 }
 

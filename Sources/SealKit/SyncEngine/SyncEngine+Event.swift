@@ -110,10 +110,23 @@ extension SyncEngine.Event {
             public let recordType: String
         }
 
+        /// A record that was made or changed, verifies, and does not open: somebody who may write made it so, or this
+        /// account was not given the key. Nothing of it is given out; what the app has of it stays as it is.
+        public struct UnopenedRecord: Sendable {
+            /// Which one.
+            public let recordID: Record.ID
+            /// Why, and by whose doing: show the reason to the user. To be rid of the record delete it, or save another
+            /// one over it with the policy `allKeys`.
+            public let error: SealKitError
+        }
+
         /// Records that were made or changed, as they are now.
         public let modifications: [Modification]
         /// Records that were deleted.
         public let deletions: [Deletion]
+        /// Records that do not open, none of which keeps others from coming. One for which a key is missing is among
+        /// the modifications of a later fetch, once the key is there.
+        public let unopened: [UnopenedRecord]
     }
 
     /// That all of a zone has come, or why not.
@@ -122,7 +135,7 @@ extension SyncEngine.Event {
         public let zoneID: RecordZone.ID
         /// Why not all has come. With `integrityFailure` and `rollback` something does not verify: everything before it
         /// was told, the next fetch begins at it, and until it is settled nothing after it comes. Show the reason to
-        /// the user.
+        /// the user. What verifies and does not open is none of it (``FetchedRecordZoneChanges/unopened``).
         public let error: SealKitError?
     }
 

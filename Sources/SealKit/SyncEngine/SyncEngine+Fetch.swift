@@ -18,6 +18,7 @@ extension SyncEngine {
                 guard error.isViolation else { throw error }
                 failures.append(error)
             }
+            failures += try await lookAgain(options, run)
             failures += try await fetchZones(options, run)
         } catch {
             end = error
@@ -110,9 +111,7 @@ extension SyncEngine {
     /// - Returns: why some zones did not come to their end.
     private func fetchZones(_ options: FetchChangesOptions, _ run: Run) async throws(SealKitError) -> [SealKitError] {
         let content = ownState.content
-        // What comes of a zone that is to be deleted would stay with the app when the zone is made again in the place
-        // of the deleted one.
-        let leaving = Set(content.database.all.compactMap { if case .deleteZone(let zone) = $0 { zone } else { nil } })
+        let leaving = content.zonesToDelete
         let wanted = content.unfetched.filter { options.scope.contains($0) && !leaving.contains($0) }
         var first: [RecordZone.ID] = []
         for zone in options.prioritizedZoneIDs where wanted.contains(zone) && !first.contains(zone) {
@@ -182,26 +181,20 @@ extension SyncEngine {
     }
 
     /// A part of a zone's changes. Where one of its records does not verify, or cannot be had, the others are told, and
-    /// the zone's place in its feed stays before all of them.
+    /// the zone's place in its feed stays before all of them. One that verifies and does not open is told as such, and
+    /// passed by.
     /// - Returns: why the zone's fetch ends here.
     private func take(_ changes: Database.RecordZoneChanges, of zone: RecordZone.ID) async throws(SealKitError)
         -> SealKitError?
     {
-        var failure: SealKitError?
-        var modifications: [Event.FetchedRecordZoneChanges.Modification] = []
-        for (_, result) in changes.modifications {
-            switch result {
-            case .success(let record): modifications.append(.init(record: record))
-            case .failure(let error): failure = failure ?? error
-            }
-        }
+        let came = Came(changes.modifications)
         let event = Event.FetchedRecordZoneChanges(
-            modifications: modifications,
+            modifications: came.modifications,
             deletions: changes.deletions.map {
                 Event.FetchedRecordZoneChanges.Deletion(recordID: $0.recordID, recordType: $0.recordType)
-            })
-        let isNews = !event.modifications.isEmpty || !event.deletions.isEmpty
-        if let failure {
+            }, unopened: came.unopened)
+        let isNews = !event.isEmpty
+        if let failure = came.failure {
             if isNews { try await tell(.fetchedRecordZoneChanges(event)) }
             try await tellEnd(of: zone, failure)
             return failure
@@ -210,6 +203,7 @@ extension SyncEngine {
         if !isNews, changes.moreComing, changes.changeToken == ownState.content.zones[zone]?.token { return nil }
         let noted: Change = { content in
             content.zones[zone, default: State.Zone()].token = changes.changeToken
+            content.zones[zone]?.note(event)
             if !changes.moreComing { content.unfetched.removeAll { $0 == zone } }
         }
         if isNews { try await tell(.fetchedRecordZoneChanges(event), after: noted) } else { try await note(noted) }
@@ -217,12 +211,18 @@ extension SyncEngine {
         return nil
     }
 
-    private func tellEnd(of zone: RecordZone.ID, _ error: SealKitError?) async throws(SealKitError) {
+    func tellEnd(of zone: RecordZone.ID, _ error: SealKitError?) async throws(SealKitError) {
         try await tell(.didFetchRecordZoneChanges(Event.DidFetchRecordZoneChanges(zoneID: zone, error: error)))
     }
 }
 
 extension SyncEngine.State.Content {
+    /// What comes of a zone that is to be deleted would stay with the app when the zone is made again in the place of
+    /// the deleted one.
+    var zonesToDelete: Set<RecordZone.ID> {
+        Set(database.all.compactMap { if case .deleteZone(let zone) = $0 { zone } else { nil } })
+    }
+
     /// Those that are to be made.
     fileprivate var zonesToSave: Set<RecordZone.ID> {
         Set(database.all.compactMap { if case .saveZone(let zone) = $0 { zone.zoneID } else { nil } })

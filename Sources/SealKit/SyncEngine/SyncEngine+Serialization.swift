@@ -21,6 +21,29 @@ extension SyncEngine.State {
             let zoneID: RecordZone.ID
             let token: ServerChangeToken?
             let incarnation: UInt32?
+            /// nil for nothing.
+            let awaiting: [Waiting]?
+
+            init(_ zoneID: RecordZone.ID, _ zone: SyncEngine.State.Zone) {
+                (self.zoneID, token, incarnation) = (zoneID, zone.token, zone.incarnation)
+                awaiting =
+                    zone.awaiting.isEmpty
+                    ? nil : zone.awaiting.map { Waiting(key: $0, recordNames: $1.recordNames?.sorted()) }
+            }
+
+            var content: SyncEngine.State.Zone {
+                var zone = SyncEngine.State.Zone(token: token, incarnation: incarnation)
+                for one in awaiting ?? [] {
+                    zone.awaiting[one.key] = if let names = one.recordNames { .records(Set(names)) } else { .zone }
+                }
+                return zone
+            }
+        }
+
+        private struct Waiting: Codable {
+            let key: EpochKeyName
+            /// nil for all of the zone.
+            let recordNames: [String]?
         }
 
         private struct RecordChange: Codable {
@@ -47,7 +70,7 @@ extension SyncEngine.State {
             content.account = try container.decodeIfPresent(String.self, forKey: .account)
             content.databaseToken = try container.decodeIfPresent(ServerChangeToken.self, forKey: .databaseToken)
             for zone in try container.decode([Zone].self, forKey: .zones) {
-                content.zones[zone.zoneID] = SyncEngine.State.Zone(token: zone.token, incarnation: zone.incarnation)
+                content.zones[zone.zoneID] = zone.content
             }
             for zone in try container.decode([RecordZone.ID].self, forKey: .unfetched)
             where !content.unfetched.contains(zone) {
@@ -79,8 +102,7 @@ extension SyncEngine.State {
             try container.encode(Self.version, forKey: .version)
             try container.encodeIfPresent(content.account, forKey: .account)
             try container.encodeIfPresent(content.databaseToken, forKey: .databaseToken)
-            try container.encode(
-                content.zones.map { Zone(zoneID: $0, token: $1.token, incarnation: $1.incarnation) }, forKey: .zones)
+            try container.encode(content.zones.map { Zone($0, $1) }, forKey: .zones)
             try container.encode(content.unfetched, forKey: .unfetched)
             let records = content.records.all.map { change in
                 switch change {

@@ -8,6 +8,8 @@ extension SyncEngine {
             var token: ServerChangeToken?
             /// Of the zone that the token, and what the app has of it, belongs to.
             var incarnation: UInt32?
+            /// What did not open for want of keys, and is looked at again when they come.
+            var awaiting: [EpochKeyName: Awaiting] = [:]
         }
 
         struct Content: Sendable {

@@ -7,6 +7,8 @@ import Synchronization
 /// network, what is repeated and what is waited for is the engine's. See <doc:Syncing>.
 ///
 /// What does not verify is told and never skipped: the fetch of that zone ends there, and begins there the next time.
+/// What verifies and does not open is told by its name, and keeps nothing else from coming
+/// (``Event/FetchedRecordZoneChanges/unopened``).
 public final class SyncEngine: Sendable {
     /// What an engine is made of.
     public struct Configuration: Sendable {
@@ -29,7 +31,7 @@ public final class SyncEngine: Sendable {
         /// already stays as it is. nil for the engine's own name.
         public var subscriptionID: Subscription.ID?
         /// Whether assets come with their records. One that cannot be had ends the fetch of its zone, as what does not
-        /// verify does.
+        /// verify does; a record with one that its author made such that it does not open is told as such.
         public var assetFetching = Database.AssetFetching.automatic
 
         /// - Parameters:

@@ -63,10 +63,7 @@ struct Insider {
 
     /// With an uploaded file, and the root of another one: an honest server refuses it, one that looks away takes it.
     func signForAnotherFile(_ name: String, _ file: URL) async throws {
-        var record = person.note(in: zone, "with a file", name: name)
-        record["file"] = Asset(fileURL: file)
-        let saved = try await person.shared.save(record)
-        let found = try await person.shared.fetchingAssets(.onDemand).record(for: saved.recordID)
+        let found = try await saved(name, file)
         let asset: Asset? = found["file"]
         let remote = try #require(asset?.remote)
         let sealed = try #require(remote.sealed)
@@ -75,19 +72,45 @@ struct Insider {
         let swapped = SealedAsset(
             fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount,
             root: try Digest(root))
-        let view = try await person.keeper(of: zone).refresh()
-        var wire = try Forgery.record(
-            Forgery.statement(by: person, view, name: name, following: found.base), [("file", .asset(swapped))],
-            by: person,
-            key: view.currentKey())
-        wire.fields = try wire.fields.map { field in
-            guard field.name == "file", case .stored(let stored, _) = try WireField(field) else { return field }
-            return WireField.stored(stored, blob: remote.blob).wire(name: field.name)
-        }
-        let signed = wire
+        let signed = try await record(name, swapped, blob: remote.blob, following: found)
         #expect(await failure { try await send(signed, following: found) } == .assetFileModified)
         try await person.server.take(blob: remote.blob, for: root)
         try await send(signed, following: found)
+    }
+
+    /// With an uploaded file, as it was signed for, and another key than it was sealed with.
+    func signWithAnotherFileKey(_ name: String, _ file: URL) async throws {
+        let found = try await saved(name, file)
+        let asset: Asset? = found["file"]
+        let remote = try #require(asset?.remote)
+        let sealed = try #require(remote.sealed)
+        var random = SystemRandom()
+        let swapped = SealedAsset(
+            fileKey: SecretBytes(random: &random, count: 32), size: sealed.size, salt: sealed.salt,
+            chunkCount: sealed.chunkCount, root: sealed.root)
+        try await send(try await record(name, swapped, blob: remote.blob, following: found), following: found)
+    }
+
+    /// A good record with a file, as it is stored.
+    private func saved(_ name: String, _ file: URL) async throws -> Record {
+        var record = person.note(in: zone, "with a file", name: name)
+        record["file"] = Asset(fileURL: file)
+        let saved = try await person.shared.save(record)
+        return try await person.shared.fetchingAssets(.onDemand).record(for: saved.recordID)
+    }
+
+    private func record(
+        _ name: String, _ asset: SealedAsset, blob: String, following found: Record
+    ) async throws -> Sealkit_V1_Record {
+        let view = try await person.keeper(of: zone).refresh()
+        var wire = try Forgery.record(
+            Forgery.statement(by: person, view, name: name, following: found.base), [("file", .asset(asset))],
+            by: person, key: view.currentKey())
+        wire.fields = try wire.fields.map { field in
+            guard field.name == "file", case .stored(let stored, _) = try WireField(field) else { return field }
+            return WireField.stored(stored, blob: blob).wire(name: field.name)
+        }
+        return wire
     }
 
     private func send(_ wire: Sealkit_V1_Record, following existing: Record?) async throws {

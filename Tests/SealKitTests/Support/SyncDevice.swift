@@ -136,6 +136,7 @@ final class SyncApp: SyncEngineDelegate {
     /// What was told, by name and a few words each.
     var events: [String] { log.withLock { $0.events } }
     var isAlive: Bool { log.withLock { $0.isAlive } }
+    var handledEvents: [SyncEngine.Event] { log.withLock { $0.handled } }
     func forgetEvents() { log.withLock { ($0.events, $0.handled) = ([], []) } }
     func die(after events: Int) { log.withLock { $0.eventsToLive = events } }
 
