@@ -8,6 +8,7 @@ import NIOHTTP1
 import SealLab
 import SealSystem
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealServer
@@ -214,6 +215,46 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
         try await Command.finished(URL(fileURLWithPath: tool), arguments).output
     }
 
+    private func makeCertificate(_ files: ServerConfiguration.TLSFiles) async throws {
+        _ = try await output(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=127.0.0.1", "-addext",
+                "subjectAltName=IP:127.0.0.1", "-out", files.certificate, "-keyout", files.key,
+            ])
+    }
+
+    /// Neither one that has sent nothing, nor one in the middle of it: the server ends, and has let everything go.
+    @Test func handshakesThatAreNotDoneDoNotHoldTheServer() async throws {
+        let files = ServerConfiguration.TLSFiles(certificate: folder.file("c.pem"), key: folder.file("k.pem"))
+        try await makeCertificate(files)
+        let open = OpenConnections()
+        try await withServer(tls: files) { origin in
+            let port = try #require(URL(string: origin)?.port)
+            for bytes in [[], [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00] as [UInt8]] {
+                try open.begin(port, with: bytes)
+            }
+            // Those before it have been accepted.
+            let health = try await output("/usr/bin/curl", ["-s", "--cacert", files.certificate, origin + "/health"])
+            #expect(health.contains("ok"))
+        }
+        withExtendedLifetime(open) {}
+    }
+
+    /// Connections that nobody closes before the test's end.
+    private final class OpenConnections: Sendable {
+        private let kept = Mutex<[HTTPConnection]>([])
+
+        func begin(_ port: Int, with bytes: [UInt8]) throws {
+            try kept.withLock { kept in
+                let connection = try HTTPConnection(port: port)
+                try connection.send(bytes)
+                kept.append(connection)
+            }
+        }
+    }
+
     @Test func tlsBringsHTTP2() async throws {
         let files = ServerConfiguration.TLSFiles(certificate: folder.file("c.pem"), key: folder.file("k.pem"))
         await #expect(throws: ConfigurationError.missingFile(setting: "tls-certificate", path: files.certificate)) {
@@ -222,13 +263,7 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                     dataFolder: folder.file("never"), publicOrigin: "https://notes.example.org", tls: files))
         }
         #expect(FileStatus(path: folder.file("never")) == nil)
-        _ = try await output(
-            "/usr/bin/openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                "/CN=127.0.0.1", "-addext",
-                "subjectAltName=IP:127.0.0.1", "-out", files.certificate, "-keyout", files.key,
-            ])
+        try await makeCertificate(files)
         try await withServer(tls: files) { origin in
             for version in ["2", "1.1"] {
                 let answer = try await output(

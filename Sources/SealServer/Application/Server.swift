@@ -3,7 +3,6 @@ import Foundation
 import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
-import HummingbirdTLS
 import Logging
 import NIOCore
 import SealService
@@ -59,7 +58,7 @@ public struct Server: Sendable {
                 files, host: origin.flatMap { URL(string: $0)?.host() }, clock: replacing.clock ?? systemClock)
         }
         let webBundle = try replacing.servedBundle()
-        let http = try Self.httpServer(certificate)
+        let http = Self.httpServer(certificate)
         let logger = replacing.logger ?? Self.logger(configuration)
         logger.notice(
             "SealKit starts",
@@ -91,8 +90,8 @@ public struct Server: Sendable {
             operatorService = try configuration.operator.map { address in
                 try Self.operatorService(at: address, services, certificate, replacing: replacing)
             }
-            consoleService = try configuration.console.map { address in
-                try Self.consoleService(at: address, services, certificate, replacing: replacing)
+            consoleService = configuration.console.map { address in
+                Self.consoleService(at: address, services, certificate, replacing: replacing)
             }
         } catch {
             await opened.close()
@@ -194,7 +193,7 @@ public struct Server: Sendable {
     ) throws -> any Service {
         let isLocal = address.isLoopback
         let listener = OperatorListener(
-            address: address, services: services, http: try httpServer(isLocal ? nil : certificate))
+            address: address, services: services, http: httpServer(isLocal ? nil : certificate))
         let place = HeldPlace(dataFolder: services.configuration.dataFolder)
         let (configuration, logger) = (services.configuration, services.logger)
         let service = try listener.service { actual in
@@ -215,11 +214,11 @@ public struct Server: Sendable {
     private static func consoleService(
         at address: ListenAddress, _ services: Services, _ certificate: ServerCertificate?,
         replacing: ServiceReplacements
-    ) throws -> any Service {
+    ) -> any Service {
         let isLocal = address.isLoopback
         let origin = services.configuration.publicOrigin.flatMap { URL(string: $0)?.host() }
         let listener = ConsoleListener(
-            address: address, services: services, http: try httpServer(isLocal ? nil : certificate),
+            address: address, services: services, http: httpServer(isLocal ? nil : certificate),
             certifiedHost: isLocal ? nil : origin)
         let service = listener.service { replacing.onConsole?($0) }
         return ListeningService(listener: service, address: address, setting: "console")
@@ -273,13 +272,15 @@ public struct Server: Sendable {
         }
     }
 
-    private static func httpServer(_ certificate: ServerCertificate?) throws -> HTTPServerBuilder {
+    private static func httpServer(_ certificate: ServerCertificate?) -> HTTPServerBuilder {
         let http1 = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ReadBufferHandler(), ContinueHandler(), LingerHandler()],
             idleTimeout: .seconds(120))
         guard let certificate else { return .http1(configuration: http1) }
-        return try .http2Upgrade(
-            tlsConfiguration: certificate.configuration,
-            configuration: .init(idleTimeout: .seconds(120), streamConfiguration: http1))
+        return HTTPServerBuilder { responder in
+            try TLSListenerChannel(
+                certificate.configuration, .init(idleTimeout: .seconds(120), streamConfiguration: http1),
+                responder: responder)
+        }
     }
 }
