@@ -202,6 +202,32 @@ import Testing
         #expect(certificate.expires > until)
     }
 
+    /// By other rights, say, which show neither in the file's size nor in its time.
+    @Test func aRenewalThatCouldNotBeReadIsReadOnceItCan() async throws {
+        let (used, next) = (try await make("used"), try await make("next", lasting: "6"))
+        let certificate = try ServerCertificate(used, host: nil, clock: systemClock)
+        let until = certificate.expires
+        let key = try Data(contentsOf: URL(fileURLWithPath: next.key))
+        /// In the place of what is there, and of one time.
+        func write(_ data: Data, to path: String) throws {
+            try data.write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: path)
+        }
+        try write(try Data(contentsOf: URL(fileURLWithPath: next.certificate)), to: used.certificate)
+        try write(Data(repeating: 0x2E, count: key.count), to: used.key)
+        let log = LogCapture()
+        for _ in 0..<3 { certificate.renew(logger: log.logger) }
+        #expect(certificate.expires == until)
+        #expect(log.lines.filter { $0.contains("cannot be used") }.count == 1)
+        try write(key, to: used.key)
+        certificate.renew(logger: log.logger)
+        #expect(log.lines.contains { $0.contains("was read again") })
+        #expect(certificate.expires > until)
+        for _ in 0..<3 { certificate.renew(logger: log.logger) }
+        #expect(log.lines.filter { $0.contains("was read again") }.count == 1)
+    }
+
     @Test func aPairThatDoesNotBelongTogetherIsRefusedAtTheStart() async throws {
         let (one, other) = (try await make("one"), try await make("other"))
         let mixed = ServerConfiguration.TLSFiles(certificate: one.certificate, key: other.key)

@@ -97,6 +97,9 @@ final class ServerCertificate: Sendable {
         var validity = Validity.valid
         /// The files hold a pair whose time has not come.
         var waits = false
+        /// Why the files could not be used when they were last read; nil where they could. That they can be since, by
+        /// other rights, shows nowhere else.
+        var failure: String?
     }
 
     /// Between two looks whether it was renewed.
@@ -129,18 +132,19 @@ final class ServerCertificate: Sendable {
         return tls
     }
 
-    /// Reads the files again if they look otherwise than the last time. What cannot be used is logged, and the pair
-    /// before stays in use; a renewal that is half written is whole at the next look. One whose time has passed or has
-    /// not come does not replace one that clients take; once its time has come it does.
+    /// Reads the files again if they look otherwise than the last time, or could not be used then. What cannot be used
+    /// is logged, once for each way in which it looks or fails, and the pair before stays in use; a renewal that is
+    /// half written is whole at the next look. One whose time has passed or has not come does not replace one that
+    /// clients take; once its time has come it does.
     /// - Parameter always: whatever they look like.
     func renew(always: Bool = false, logger: Logger) {
         let (looks, now) = (Self.looks(files), clock() / 1_000_000)
-        let (hasChanged, waits) = state.withLock { state in
-            defer { state.looks = looks }
-            return (state.looks != looks, state.waits)
+        let (hasChanged, waits, failure) = state.withLock { state in
+            defer { (state.looks, state.failure) = (looks, nil) }
+            return (state.looks != looks, state.waits, state.failure)
         }
         let hasItsTimeCome = waits && (try? Pair(files))?.validity(at: now) == .valid
-        guard hasChanged || always || hasItsTimeCome else { return warnOfTime(logger) }
+        guard hasChanged || always || hasItsTimeCome || failure != nil else { return warnOfTime(logger) }
         state.withLock { $0.waits = false }
         do {
             let pair = try Pair(files)
@@ -172,6 +176,8 @@ final class ServerCertificate: Sendable {
             )
             warn(logger)
         } catch {
+            state.withLock { $0.failure = "\(error)" }
+            guard hasChanged || always || failure != "\(error)" else { return warnOfTime(logger) }
             logger.error(
                 "the changed certificate cannot be used; the one before stays in use",
                 metadata: ["error": "\(error)", "validUntil": "\(validUntil)"])
