@@ -58,7 +58,20 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                 guard let id = BlobID(context.pathParameters["id"] ?? "") else {
                     throw ServerError(.invalidArguments, "id")
                 }
-                return Response(status: .ok, body: ResponseBody(try await services.blobs.read(id, range: nil)))
+                let content = try await services.blobs.read(id, range: nil)
+                return Response(
+                    status: .ok,
+                    body: ResponseBody(content, within: nil, services.transfers, on: context.channel))
+            }
+            routes.add(.get, "/breaks", name: "test") { _, context in
+                // As a disk that loses what it had.
+                let content = BlobContent(totalSize: 3 << 20, range: 0..<3 << 20) { offset, count in
+                    guard offset == 0 else { throw Unexpected() }
+                    return ByteBuffer(repeating: 0, count: count)
+                }
+                return Response(
+                    status: .ok,
+                    body: ResponseBody(content, within: nil, services.transfers, on: context.channel))
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

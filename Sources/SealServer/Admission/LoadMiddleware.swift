@@ -28,7 +28,7 @@ struct LoadMiddleware: RouterMiddleware {
         defer { pass.end() }
         context.pass = pass
         var response = try await next(request, context)
-        // Downloads of assets are read as they are taken.
+        // Downloads of assets are read as they are taken, and have their room already.
         if let count = response.body.contentLength, count > LoadGate.countedAnswer,
             context.endpointPath != Endpoints.assets.download.route.template
         {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import SealService
 import SealStatements
 import SealStorage
@@ -48,11 +49,16 @@ struct AssetsController: Sendable {
         ]
         /// The blob as its row says that it is; bytes of another one would be taken for those of the range.
         func content(_ range: Range<Int64>?) async throws -> ResponseBody {
+            let count = range.map { Int64($0.count) } ?? size
+            // What is small is read at once, as any other answer is.
+            let isSmall = count <= LoadGate.countedAnswer
+            let hold = isSmall ? nil : try call.context.pass?.hold(answer: BlobContent.mostHeld(of: count))
             let content = try await blobs.read(stored, range: range)
             guard content.totalSize == size else {
                 throw BlobStoreError.untrue("a blob of \(content.totalSize) bytes, of which \(size) were stored")
             }
-            return ResponseBody(content)
+            guard isSmall else { return ResponseBody(content, within: hold, transfers, on: call.context.channel) }
+            return ResponseBody(byteBuffer: try await content.chunk(at: content.range.lowerBound) ?? ByteBuffer())
         }
         switch ByteRange(call.request.headers.value(of: .range), size: size) {
         case .all:

@@ -1,3 +1,5 @@
+import SealStorage
+
 /// How slowly something may come or go. What a slow one holds, others have not got.
 struct TransferPace: Sendable, Equatable {
     /// Nothing is asked for before.
@@ -21,6 +23,9 @@ struct TransferPace: Sendable, Equatable {
     static func answer(bytes: Int) -> TransferPace {
         TransferPace(least: 0, longest: .seconds(15 + bytes >> 13))
     }
+
+    /// A chunk of a download, which waits until the one before it has gone: as long as that takes at 1 KiB a second.
+    static let chunk = TransferPace(least: 0, longest: .seconds(15 + BlobContent.chunkSize >> 10))
 
     /// - Parameter bytes: that have come in that time.
     func isTooSlow(_ bytes: Int, after time: Duration) -> Bool {

@@ -23,7 +23,8 @@ public struct ServerLimits: Sendable, Equatable {
     // What is under way at once, from everybody
 
     public var requestsInFlight = 4_096
-    /// Bodies of requests that are being read or worked on, in bytes; as much again for large answers on their way out.
+    /// Bodies of requests that are being read or worked on, in bytes; as much again for large answers and downloads on
+    /// their way out.
     public var bytesInFlight = 256 << 20
 
     /// Seconds for which one request may hold the writer, for whose commit everybody else waits.

@@ -19,7 +19,12 @@ package struct BlobContent: Sendable {
         self.readChunk = readChunk
     }
 
-    static let chunkSize: Int64 = 512 * 1024
+    package static let chunkSize: Int64 = 512 * 1024
+
+    package var count: Int { Int(range.upperBound - range.lowerBound) }
+
+    /// As much of so many bytes as is in memory at once: a chunk that is being sent, and the next one.
+    package static func mostHeld(of count: Int64) -> Int { Int(Swift.min(count, 2 * chunkSize)) }
 
     /// The next one from there on; nil at the end.
     package func chunk(at offset: Int64) async throws -> ByteBuffer? {

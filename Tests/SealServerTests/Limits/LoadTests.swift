@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import SealPrimitives
+import SealStatements
 import SealWire
 import SwiftProtobuf
 import Synchronization
@@ -400,11 +401,61 @@ import Testing
         }
     }
 
+    /// As much of a download as is in memory is counted, and its client has to go on taking it.
+    @Test func downloadsThatNobodyTakesAreBoundedAndCut() async throws {
+        var limits = ServerLimits()
+        limits.bytesInFlight = 4 << 20
+        let (instants, log) = (TestInstants(), LogCapture())
+        try await RunningServer.with(instants: instants, logger: log.logger, serverLimits: limits) { server in
+            let (gate, transfers) = (server.services.gate, server.services.transfers)
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            // More than the sockets between hold.
+            let asset = try await AssetTests().upload(anna, [UInt8](repeating: 7, count: 32 << 20), in: zone)
+            func download(_ range: String? = nil) async throws -> HTTPClientResponse {
+                var request = HTTPClientRequest(url: server.origin + anna.path("assets/-/\(zone.name)/\(asset)"))
+                request.headers.add(name: "Authorization", value: "Bearer \(anna.client.token)")
+                if let range { request.headers.add(name: "Range", value: range) }
+                return try await HTTPClient.shared.execute(request, timeout: .seconds(300))
+            }
+            let unread = try await download()
+            #expect(unread.status == .ok)
+            #expect(gate.answersUnderWay == 1 << 20)
+            // An address has a quarter.
+            let refused = try await download()
+            #expect(refused.status == .serviceUnavailable)
+            _ = try await refused.body.collect(upTo: 1 << 20)
+            let small = try await download("bytes=0-99")
+            #expect(small.status == .partialContent)
+            #expect(try await small.body.collect(upTo: 1 << 20).readableBytes == 100)
+            try await waitUntil("it is cut") {
+                instants.advance(seconds: 528)
+                transfers.cutSlow()
+                return gate.answersUnderWay == 0
+            }
+            #expect(transfers.count == 0)
+            // One that is read has as long as it takes.
+            let read = try await download()
+            #expect(read.status == .ok)
+            var count = 0
+            for try await part in read.body {
+                count += part.readableBytes
+                if count % (1 << 20) < part.readableBytes { instants.advance(seconds: 30) }
+            }
+            #expect(count == 32 << 20)
+            try await waitUntil("its room is given back") { gate.answersUnderWay == 0 && transfers.count == 0 }
+            withExtendedLifetime(unread) {}
+        }
+        #expect(!log.lines.contains { $0.contains("request failed") }, "a client that takes nothing is no failure")
+    }
+
     /// Nobody sees an answer's bytes being taken: it has its time by its length.
     @Test func anAnswerThatNobodyTakesIsCut() {
         let pace = TransferPace.answer(bytes: 1 << 20)
         #expect(!pace.isTooSlow(0, after: .seconds(143)))
         #expect(pace.isTooSlow(0, after: .seconds(144)))
+        #expect(!TransferPace.chunk.isTooSlow(0, after: .seconds(527)))
+        #expect(TransferPace.chunk.isTooSlow(0, after: .seconds(528)))
         #expect(!TransferPace.message.isTooSlow(16 << 10, after: .seconds(16)))
         #expect(TransferPace.message.isTooSlow((16 << 10) - 1, after: .seconds(16)))
         #expect(!TransferPace.asset.isTooSlow(1 << 40, after: .seconds(1 << 20)))
