@@ -32,7 +32,7 @@ struct LoadMiddleware: RouterMiddleware {
         if let count = response.body.contentLength, count > LoadGate.countedAnswer,
             context.endpointPath != Endpoints.assets.download.route.template
         {
-            let hold = try pass.hold(answer: count)
+            let hold = try pass.hold(answer: count, isDone: !context.isRead)
             let body = response.body
             response.body = ResponseBody(contentLength: count) {
                 [transfers, channel = context.channel] writer in

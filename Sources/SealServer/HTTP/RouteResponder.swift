@@ -28,6 +28,7 @@ struct RouteResponder: HTTPResponder {
             context.pathParameters = match.parameters
             context.coreContext.endpointPath.value = match.template
             context.endpointName = served.name
+            context.isRead = served.isRead
             handler = served.handler
         }
         let response = try await handle(request, context, handler)

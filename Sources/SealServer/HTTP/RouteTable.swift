@@ -12,6 +12,8 @@ struct RouteTable: Sendable {
     struct Served: Sendable {
         /// The endpoint's, for metrics and telemetry.
         let name: String
+        /// It is known to change nothing.
+        let isRead: Bool
         let handler: Handler
     }
 
@@ -36,8 +38,10 @@ struct RouteTable: Sendable {
     private var nodes = [Node()]
 
     /// Adds a route. Its parameters are in braces; one that stands beside another one has the same name.
+    /// - Parameter isRead: it is known to change nothing.
     mutating func add(
-        _ method: HTTPRequest.Method, _ template: String, name: String, _ handler: @escaping Handler
+        _ method: HTTPRequest.Method, _ template: String, name: String, isRead: Bool = false,
+        _ handler: @escaping Handler
     ) {
         var place = 0
         for part in Self.parts(of: template) {
@@ -55,7 +59,7 @@ struct RouteTable: Sendable {
             place = nodes.count - 1
         }
         nodes[place].template = template
-        nodes[place].methods[method] = Served(name: name, handler: handler)
+        nodes[place].methods[method] = Served(name: name, isRead: isRead, handler: handler)
     }
 
     /// All that were added.

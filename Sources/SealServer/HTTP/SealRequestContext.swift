@@ -13,6 +13,8 @@ struct SealRequestContext: RequestContext {
     /// What the table of endpoints calls the route, so that nothing of the request is in it; one name for whatever is
     /// not in the table.
     var endpointName = "unknown"
+    /// The route changes nothing, so that the request may be refused even once it is answered.
+    var isRead = false
     /// Set by the middleware that checks session tokens.
     var session: Session?
     /// Set before anything else is done: they see to it that the body comes at a pace.

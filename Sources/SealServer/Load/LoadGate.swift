@@ -112,13 +112,17 @@ final class LoadGate: Sendable {
             }
         }
 
-        /// Keeps room for an answer that is ready to be sent, also after the request's end.
+        /// Keeps room for an answer that is ready to be sent, or for what of it is in memory at once, also after the
+        /// request's end.
         ///
         /// Throws `serviceUnavailable` when too much waits for slow clients already.
-        func hold(answer count: Int) throws(ServerError) -> Hold {
+        /// - Parameter isDone: the answer tells of a change that has been made: it is counted, and never refused.
+        func hold(answer count: Int, isDone: Bool = false) throws(ServerError) -> Hold {
             let isStrange = own.withLock(\.isStrange)
             let isAdded = gate.state.withLock { state in
-                guard state.add(count, .answers, at: place, isStrange: isStrange, own: 0, gate.limits) else {
+                if isDone {
+                    state.addUnasked(count, .answers, at: place, isStrange: isStrange)
+                } else if !state.add(count, .answers, at: place, isStrange: isStrange, own: 0, gate.limits) {
                     return false
                 }
                 state.hold(place)
@@ -232,16 +236,19 @@ final class LoadGate: Sendable {
                 Self.fits(amount, beside: clients[place].all[kind], own: own, in: LoadGate.share(of: limit)),
                 !isStrange || fitsStranger(amount, kind, at: place, own: own, limits)
             else { return false }
-            everybody[kind] += amount
-            clients[place].all[kind] += amount
-            if isStrange { addStrange(amount, kind, at: place) }
+            addUnasked(amount, kind, at: place, isStrange: isStrange)
             return true
         }
 
+        /// What is there anyway, whether there is room for it or not.
+        mutating func addUnasked(_ amount: Int, _ kind: Kind, at place: Int, isStrange: Bool) {
+            everybody[kind] += amount
+            clients[place].all[kind] += amount
+            if isStrange { addStrange(amount, kind, at: place) }
+        }
+
         mutating func remove(_ amount: Int, _ kind: Kind, at place: Int, isStrange: Bool) {
-            everybody[kind] -= amount
-            clients[place].all[kind] -= amount
-            if isStrange { addStrange(-amount, kind, at: place) }
+            addUnasked(-amount, kind, at: place, isStrange: isStrange)
         }
 
         /// A request that is counted already, with so many bytes.

@@ -223,6 +223,28 @@ import Testing
         }
     }
 
+    /// What has been done is told, however much waits for slow clients.
+    @Test func aChangeIsAnsweredWhereThereIsNoRoomForItsAnswer() async throws {
+        var limits = ServerLimits()
+        limits.bytesInFlight = 1 << 20
+        try await RunningServer.with(serverLimits: limits) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let saved = try await anna.save([Write("large", String(repeating: "x", count: 100_000))], in: zone)
+            let pass = try server.services.gate.enter([127, 0, 0, 1])
+            let held = try pass.hold(answer: 256 << 10)
+            let results = try await anna.save([Write("large"), Write("new")], in: zone, atomic: false).map(\.result)
+            #expect(results.map(\.code) == [.serverRecordChanged, nil])
+            #expect(try anna.open(results[0].serverRecord, in: zone).hash == saved[0].hash)
+            // What changes nothing can be asked for again.
+            try await expectRefusal(.serviceUnavailable) { try await anna.lookup(["large"], in: zone) }
+            try await waitUntil("the answer's room is given back") {
+                server.services.gate.answersUnderWay == 256 << 10
+            }
+            withExtendedLifetime(held) {}
+        }
+    }
+
     /// Until there is room for it.
     private func logOut(_ client: TestClient) async throws {
         for _ in 0..<1_000 {

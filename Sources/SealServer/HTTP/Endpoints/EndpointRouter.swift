@@ -93,7 +93,7 @@ final class EndpointRouter {
         _ route: Route, _ respond: @escaping @Sendable (Request, SealRequestContext) async throws -> Response
     ) {
         served[route.name, default: 0] += 1
-        routes.add(route.method.http, route.template, name: route.name, respond)
+        routes.add(route.method.http, route.template, name: route.name, isRead: route.again == .read, respond)
     }
 
     /// To be called once all controllers have added theirs.
