@@ -133,6 +133,35 @@ import Testing
         }
     }
 
+    /// What many subscriptions and streams make of one change is counted. It waits, and is not lost.
+    @Test func whatStreamsTellIsCounted() async throws {
+        var limits = AbuseLimits()
+        limits.notification = RateLimiter.Rule(count: 4, window: 4_000_000)
+        try await RunningServer.with(limits: limits) { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            _ = try await phone.modifySubscriptions(saving: (0..<5).map { .query("\($0)") })
+            let events = try await desk.listen()
+            let first = try await phone.save([Write("a")], in: zone)
+            for _ in 0..<5 { #expect(try await events.notification().recordName == "a") }
+            // More than there was: what comes next waits.
+            _ = try await phone.save([Write(after: first[0])], in: zone)
+            _ = try await phone.save([Write("b")], in: zone)
+            server.services.streams.heartbeat()
+            let beat = try await events.nextOrHeartbeat()
+            #expect(beat.isHeartbeat)
+            #expect(beat.id == "1")
+            // The account's requests have a count of their own.
+            #expect(try await phone.lookup(["a", "b"], in: zone).results.count == 2)
+            server.clock.advance(seconds: 2)
+            server.services.streams.heartbeat()
+            var told: [String] = []
+            for _ in 0..<10 { told.append(try await events.notification().recordName) }
+            #expect(told == Array(repeating: "a", count: 5) + Array(repeating: "b", count: 5))
+        }
+    }
+
     /// What was not written at all is not there again once something before it has expired.
     @Test func whatIsSweptHidesNothingThatWasNeverWritten() async throws {
         try await RunningServer.with { server in

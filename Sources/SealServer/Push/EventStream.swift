@@ -8,6 +8,7 @@ import SealWire
 /// One open stream: reads its user's feed whenever it is woken, and writes what the device has not received.
 struct EventStream {
     let transactions: Transactions
+    let rates: RequestRates
     let streams: EventStreams
     let clock: @Sendable () -> Int64
     let session: Session
@@ -24,6 +25,8 @@ struct EventStream {
 
     private enum Look: Sendable {
         case ended
+        /// The account's streams have told as much as they may for now.
+        case mustWait
         /// - Parameter coalesced: changes up to the last one, which are told together with later ones.
         case entries([NotificationFeed.Entry], NotificationFeed.Place, coalesced: Int)
     }
@@ -74,7 +77,8 @@ struct EventStream {
         try ServerSentEvent.write(.reset, id: number, failure, to: &buffer)
     }
 
-    /// Writes all that there is for the device; true when the session has ended.
+    /// Writes all that there is for the device, or as much as the account's streams may tell: the next signal, a
+    /// heartbeat at the latest, has the rest, which is one with what comes meanwhile. True when the session has ended.
     private func tell(_ position: inout Int64, _ writer: inout any ResponseBodyWriter) async throws -> Bool {
         while true {
             var buffer = ByteBuffer()
@@ -85,6 +89,7 @@ struct EventStream {
                 try ServerSentEvent.write(.end, id: nil, failure, to: &buffer)
                 try await flush(&buffer, to: &writer)
                 return true
+            case .mustWait: return false
             case .entries(_, let place, _) where place.floor > position:
                 try reset(at: place.last, &buffer)
                 position = place.last
@@ -114,8 +119,11 @@ struct EventStream {
 
     private func look(after position: Int64) async throws -> Look {
         let (session, caller, environment, now) = (session, caller, environment, clock())
-        return try await transactions.read { connection in
+        let account = RateLimiter.Subject.account(caller.accountID)
+        let mustWait = rates.isOwing(.notification, account)
+        let look: Look = try await transactions.read { connection in
             guard try Sessions.isInForce(session, now: now, in: connection) else { return .ended }
+            guard !mustWait else { return .mustWait }
             let place = try NotificationFeed.place(of: caller.id, in: connection)
             guard place.last > position, place.floor <= position else { return .entries([], place, coalesced: 0) }
             let entries = try NotificationFeed.page(of: caller, environment, after: position, in: connection)
@@ -123,6 +131,10 @@ struct EventStream {
                 entries, place,
                 coalesced: try Self.coalesced(entries, of: caller.id, after: position, in: connection))
         }
+        if case .entries(let entries, _, _) = look, !entries.isEmpty {
+            rates.charge(.notification, account, amount: entries.count)
+        }
+        return look
     }
 
     /// Most often each number is told, and nothing is to be asked.

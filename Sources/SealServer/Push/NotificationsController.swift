@@ -26,9 +26,9 @@ struct NotificationsController: Sendable {
             in: TelemetryPlace(container: container, environment: environment.name), channel: call.context.channel,
             limit: rates.limits.streamsPerAccount)
         let stream = EventStream(
-            transactions: transactions, streams: streams, clock: clock, session: session, caller: caller,
-            container: container, environment: environment, opened: opened,
-            lastEventID: lastEventID, telemetry: telemetry)
+            transactions: transactions, rates: rates, streams: streams, clock: clock, session: session, caller: caller,
+            container: container, environment: environment, opened: opened, lastEventID: lastEventID,
+            telemetry: telemetry)
         // Closed once the body has been written or given up; a response that is never written at all gives it up too.
         let lease = StreamLease(streams: streams, id: opened.id)
         let body = ResponseBody { writer in

@@ -11,6 +11,8 @@ package struct AbuseLimits: Sendable {
     package var write: RateLimiter.Rule?
     package var read: RateLimiter.Rule?
     package var sharing: RateLimiter.Rule?
+    /// What the event streams of an account tell. Beside `read`: others cause it, who may not use that up.
+    package var notification: RateLimiter.Rule?
     /// Every request without one, by client address.
     package var anonymousRequest: RateLimiter.Rule?
 
@@ -56,6 +58,7 @@ package struct AbuseLimits: Sendable {
         request = Self.rule(limits.requestRate)
         write = Self.rule(limits.writeRate)
         read = Self.rule(limits.readRate)
+        notification = Self.rule(limits.readRate)
         sharing = Self.rule(limits.sharingRate)
         anonymousRequest = Self.rule(limits.anonymousRate)
         sending = SendingLimits(limits)
@@ -72,6 +75,7 @@ package struct AbuseLimits: Sendable {
         case .write: write
         case .read: read
         case .sharing: sharing
+        case .notification: notification
         case .anonymousRequest: anonymousRequest
         case .accountCreation: accountCreation
         case .recovery: recovery

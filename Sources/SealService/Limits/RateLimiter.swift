@@ -11,6 +11,8 @@ package final class RateLimiter: Sendable {
     /// What is counted. Each kind has its own bucket for each subject.
     package enum Kind: String, Hashable, Sendable {
         case request, write, read, sharing
+        /// What event streams tell, which nobody asks for one by one: they wait, and are not refused.
+        case notification
         case anonymousRequest
         case accountCreation
         case recovery
@@ -28,7 +30,7 @@ package final class RateLimiter: Sendable {
         /// more than its own work.
         var isDivided: Bool {
             switch self {
-            case .request, .write, .read, .sharing, .anonymousRequest: true
+            case .request, .write, .read, .sharing, .notification, .anonymousRequest: true
             case .accountCreation, .recovery, .enrolment, .lookup, .verificationTry, .epochOpening, .accessRequest,
                 .serverKeyCreation, .rosterEntry, .operatorTry, .operatorMail:
                 false
@@ -87,22 +89,42 @@ package final class RateLimiter: Sendable {
     package func count(
         _ kind: Kind, _ subject: Subject, amount: Int = 1, rule: Rule, now: Int64
     ) throws(ServerError) -> Standing {
-        let key = Key(kind: kind, subject: subject)
-        let shard = shard(of: key)
-        let (wait, standing) = shard.entries.withLock { entries -> (Int64?, Standing) in
-            let known = entries[key]
-            var bucket = known?.bucket ?? TokenBucket(rule, now: now)
+        let (wait, standing) = update(kind, subject, rule, now: now) { bucket -> (Int64?, Standing) in
             let wait = bucket.take(amount, rule, now: now)
-            if known == nil, entries.count >= capacity { Self.makeRoom(in: &entries, capacity, now: now) }
-            let full = bucket.fullTime(rule)
-            entries[key] = Entry(bucket: bucket, full: full)
-            return (wait, Standing(limit: rule.count, remaining: bucket.remaining(rule), reset: full - now))
+            let reset = bucket.fullTime(rule) - now
+            return (wait, Standing(limit: rule.count, remaining: bucket.remaining(rule), reset: reset))
         }
         if let wait {
             metrics.count(.refusals, kind.rawValue)
             throw .rateLimited(until: now + wait, now: now)
         }
         return standing
+    }
+
+    /// Takes `amount` for what has been done, also where there is not as much: it is owed then.
+    package func charge(_ kind: Kind, _ subject: Subject, amount: Int, rule: Rule, now: Int64) {
+        update(kind, subject, rule, now: now) { $0.charge(amount, rule, now: now) }
+    }
+
+    /// Whether the subject owes something, and has to wait.
+    package func isOwing(_ kind: Kind, _ subject: Subject, rule: Rule, now: Int64) -> Bool {
+        let key = Key(kind: kind, subject: subject)
+        // Who is not remembered owes nothing.
+        return shard(of: key).entries.withLock { $0[key]?.bucket.isOwing(rule, now: now) ?? false }
+    }
+
+    private func update<Result: Sendable>(
+        _ kind: Kind, _ subject: Subject, _ rule: Rule, now: Int64, _ change: (inout TokenBucket) -> Result
+    ) -> Result {
+        let key = Key(kind: kind, subject: subject)
+        return shard(of: key).entries.withLock { entries in
+            let known = entries[key]
+            var bucket = known?.bucket ?? TokenBucket(rule, now: now)
+            let result = change(&bucket)
+            if known == nil, entries.count >= capacity { Self.makeRoom(in: &entries, capacity, now: now) }
+            entries[key] = Entry(bucket: bucket, full: bucket.fullTime(rule))
+            return result
+        }
     }
 
     /// Puts one token back that was taken for something that turned out not to be counted here.

@@ -42,6 +42,18 @@ package final class RequestRates: Sendable {
         }
     }
 
+    /// Counts, by this server alone, what has been done already: where it was too much, it is owed.
+    package func charge(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject, amount: Int) {
+        guard let rule = rule(of: kind) else { return }
+        limiter.charge(kind, subject, amount: amount, rule: rule, now: clock())
+    }
+
+    /// Whether more has been done than may be, so that the next has to wait.
+    package func isOwing(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) -> Bool {
+        guard let rule = rule(of: kind) else { return false }
+        return limiter.isOwing(kind, subject, rule: rule, now: clock())
+    }
+
     /// Takes one count back.
     package func giveBack(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) {
         guard let rule = rule(of: kind) else { return }

@@ -57,13 +57,25 @@ package struct TokenBucket: Sendable {
         return nil
     }
 
+    /// Takes tokens for what has been done, also such as are not there: they are owed then, a full bucket's at most.
+    package mutating func charge(_ amount: Int, _ rule: Rule, now: Int64) {
+        refill(rule, now)
+        level -= min(Int64(max(0, amount)), max(0, level + rule.capacity) / rule.window) * rule.window
+    }
+
+    /// Whether tokens are owed.
+    package mutating func isOwing(_ rule: Rule, now: Int64) -> Bool {
+        refill(rule, now)
+        return level < 0
+    }
+
     /// Puts tokens back that were taken for something that turned out not to be counted here.
     package mutating func giveBack(_ amount: Int, _ rule: Rule) {
         level = min(rule.capacity, level + min(Int64(max(0, amount)), rule.count) * rule.window)
     }
 
     /// Whole tokens that are left.
-    package func remaining(_ rule: Rule) -> Int64 { level / rule.window }
+    package func remaining(_ rule: Rule) -> Int64 { max(0, level / rule.window) }
 
     /// When it will be full, if nothing is taken: microseconds since 1970.
     package func fullTime(_ rule: Rule) -> Int64 {

@@ -19,6 +19,25 @@ import Testing
         #expect(bucket.fullTime(rule) == 4_001_000)
     }
 
+    @Test func whatHasBeenDoneIsOwed() {
+        let rule = TokenBucket.Rule(count: 3, window: 3_000_000)
+        var bucket = TokenBucket(rule, now: 0)
+        bucket.charge(3, rule, now: 0)
+        #expect(bucket.isOwing(rule, now: 0) == false)
+        bucket.charge(2, rule, now: 0)
+        #expect(bucket.remaining(rule) == 0)
+        #expect(bucket.isOwing(rule, now: 1_999_999) == true)
+        #expect(bucket.isOwing(rule, now: 2_000_000) == false)
+        #expect(bucket.take(1, rule, now: 2_000_000) == 1_000_000)
+        // A full bucket's at most, whatever was done.
+        bucket.charge(.max, rule, now: 2_000_000)
+        #expect(bucket.take(1, rule, now: 2_000_000) == 4_000_000)
+        let huge = TokenBucket.Rule(count: .max, window: .max)
+        var large = TokenBucket(huge, now: 0)
+        large.charge(.max, huge, now: 0)
+        #expect(large.isOwing(huge, now: 0) || large.level == 0)
+    }
+
     @Test func nothingIsLostToRounding() {
         // Seven tokens in a second do not divide it; looked at each microsecond, they all come, and none too many.
         let rule = TokenBucket.Rule(count: 7, window: 1_000_000)
