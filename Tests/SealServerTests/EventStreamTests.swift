@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOEmbedded
 import NIOHTTP1
 import SealPrimitives
 import SealStatements
@@ -296,6 +297,31 @@ import Testing
             while server.services.streams.count > 1 { try await Task.sleep(for: .milliseconds(5)) }
             _ = try await anna.listen()
         }
+    }
+
+    /// Whoever makes accounts has no more of them for it.
+    @Test func oneAddressHasAShareOfTheStreams() throws {
+        let (streams, channel) = (EventStreams(limit: 8), NIOAsyncTestingChannel())
+        func open(_ account: Int64, from client: UInt8) throws(ServerError) -> EventStreams.Opened {
+            try streams.open(
+                viewer: account, account: account, in: TelemetryPlace(container: "", environment: ""), channel: channel,
+                client: [client], limit: 1)
+        }
+        func code(_ account: Int64, from client: UInt8) -> ErrorCode? {
+            do throws(ServerError) { _ = try open(account, from: client) } catch { return error.code }
+            return nil
+        }
+        let first = try open(1, from: 1)
+        let (second, third, other) = (code(2, from: 1), code(3, from: 1), code(4, from: 2))
+        #expect(second == nil)
+        #expect(third == .requestRateLimited)
+        #expect(other == nil)
+        streams.close(first.id)
+        let afterwards = code(5, from: 1)
+        #expect(afterwards == nil)
+        for account in Int64(6)...10 { _ = try open(account, from: UInt8(account)) }
+        let ofEverybody = code(11, from: 11)
+        #expect(ofEverybody == .serviceUnavailable)
     }
 
     /// Nothing piles up for a reader that does not read, and its place is taken from it.

@@ -138,7 +138,7 @@ enum LimitTable {
             row("desiredKeys", PushLimits.desiredKeys, "fields", .invalidArguments),
             row("webhookURLBytes", PushLimits.webhookBytes, "bytes", .limitExceeded),
             row("streamsPerAccount", rules.streamsPerAccount, "streams", .requestRateLimited),
-            row("streams", PushLimits.streams, "streams", .requestRateLimited),
+            row("streams", PushLimits.streams, "streams", .serviceUnavailable),
             row("notificationsAtOnce", FiredSubscriptions.mostRows, "notifications", .changeTokenExpired),
             row("notificationsKept", PushLimits.notifications, "notifications", .changeTokenExpired),
             row("notificationDays", Int(PushLimits.kept / 86_400_000_000), "days", .changeTokenExpired),

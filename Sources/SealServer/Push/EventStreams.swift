@@ -22,6 +22,8 @@ final class EventStreams: Sendable {
     private struct Entry {
         let viewer: Int64
         let account: Int64
+        /// Its address.
+        let client: [UInt8]
         let place: TelemetryPlace
         let signals: AsyncStream<Signal>.Continuation
         let channel: any Channel
@@ -33,14 +35,19 @@ final class EventStreams: Sendable {
         var entries: [UInt64: Entry] = [:]
         var byViewer: [Int64: Set<UInt64>] = [:]
         var byAccount: [Int64: Set<UInt64>] = [:]
+        var byClient: [[UInt8]: Int] = [:]
         var next: UInt64 = 0
         var isClosed = false
     }
 
     private let state = Mutex(State())
     private let metrics: ServerMetrics
+    /// Of everybody.
+    private let limit: Int
 
-    init(metrics: ServerMetrics = .off) { self.metrics = metrics }
+    init(limit: Int = PushLimits.streams, metrics: ServerMetrics = .off) {
+        (self.limit, self.metrics) = (limit, metrics)
+    }
 
     /// Between two signs of life: shorter than what proxies between usually wait.
     static let heartbeat: Duration = .seconds(25)
@@ -56,43 +63,62 @@ final class EventStreams: Sendable {
     /// Those whose reader has not taken what was written last.
     var waitingCount: Int { state.withLock { $0.entries.values.count { $0.isWritingSince != nil } } }
 
-    /// - Throws: `requestRateLimited` with too many open; `serviceUnavailable` at shutdown.
+    /// - Throws: `requestRateLimited` with too many open of the account, or from the client's address;
+    ///   `serviceUnavailable` with too many of everybody, and at shutdown.
     /// - Parameters:
     ///   - place: that it tells of.
-    ///   - limit: how many the account may have.
+    ///   - client: `ClientAddress.bytes`: one has a quarter of all that there are.
+    ///   - accountLimit: how many the account may have.
     func open(
-        viewer: Int64, account: Int64, in place: TelemetryPlace, channel: any Channel, limit: Int
+        viewer: Int64, account: Int64, in place: TelemetryPlace, channel: any Channel, client: [UInt8],
+        limit accountLimit: Int
     ) throws(ServerError) -> Opened {
         let (signals, continuation) = AsyncStream<Signal>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let outcome: Result<UInt64, ServerError> = state.withLock { state in
-            guard !state.isClosed else {
-                return .failure(
-                    ServerError(
-                        .serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2))
-            }
-            guard state.byAccount[account, default: []].count < limit,
-                state.entries.count < PushLimits.streams
-            else {
-                return .failure(
-                    ServerError(
-                        .requestRateLimited, "Too many event streams are open.",
-                        remedy: "Use one for each device and container; close those that are not needed.",
-                        retryAfter: 30))
-            }
+        let outcome: Result<UInt64, NoRoom> = state.withLock { state in
+            guard !state.isClosed else { return .failure(.isStopping) }
+            guard state.byAccount[account, default: []].count < accountLimit else { return .failure(.ofAccount) }
+            guard state.byClient[client, default: 0] < LoadGate.share(of: limit) else { return .failure(.fromClient) }
+            guard state.entries.count < limit else { return .failure(.ofEverybody) }
             state.next += 1
             state.entries[state.next] = Entry(
-                viewer: viewer, account: account, place: place, signals: continuation, channel: channel)
+                viewer: viewer, account: account, client: client, place: place, signals: continuation,
+                channel: channel)
             state.byViewer[viewer, default: []].insert(state.next)
             state.byAccount[account, default: []].insert(state.next)
+            state.byClient[client, default: 0] += 1
             return .success(state.next)
         }
         switch outcome {
         case .success(let id):
             metrics.count(.streamsOpened)
             return Opened(id: id, signals: signals)
-        case .failure(let error):
-            if error.code == .requestRateLimited { metrics.count(.refusals, "streams") }
-            throw error
+        case .failure(let noRoom):
+            if noRoom != .isStopping { metrics.count(.refusals, "streams") }
+            throw noRoom.error
+        }
+    }
+
+    /// Why one more is not opened.
+    private enum NoRoom: Error {
+        case isStopping, ofAccount, fromClient, ofEverybody
+
+        var error: ServerError {
+            switch self {
+            case .isStopping:
+                ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2)
+            case .ofAccount:
+                ServerError(
+                    .requestRateLimited, "Too many event streams are open.",
+                    remedy: "Use one for each device and container; close those that are not needed.", retryAfter: 30)
+            case .fromClient:
+                ServerError(
+                    .requestRateLimited, "Too many event streams are open from this network address.",
+                    remedy: "Close those that are not needed, or try again later.", retryAfter: 30)
+            case .ofEverybody:
+                ServerError(
+                    .serviceUnavailable, "The server has as many event streams open as it takes.",
+                    remedy: "Try again later.", retryAfter: 30)
+            }
         }
     }
 
@@ -104,6 +130,8 @@ final class EventStreams: Sendable {
             if state.byViewer[entry.viewer]?.isEmpty == true { state.byViewer[entry.viewer] = nil }
             state.byAccount[entry.account]?.remove(id)
             if state.byAccount[entry.account]?.isEmpty == true { state.byAccount[entry.account] = nil }
+            state.byClient[entry.client, default: 0] -= 1
+            if state.byClient[entry.client] == 0 { state.byClient[entry.client] = nil }
             return entry
         }
         entry?.signals.finish()
@@ -149,7 +177,7 @@ final class EventStreams: Sendable {
     func closeAll() {
         let entries = state.withLock { state in
             state.isClosed = true
-            defer { (state.entries, state.byViewer, state.byAccount) = ([:], [:], [:]) }
+            defer { (state.entries, state.byViewer, state.byAccount, state.byClient) = ([:], [:], [:], [:]) }
             return Array(state.entries.values)
         }
         for entry in entries {

@@ -24,7 +24,7 @@ struct NotificationsController: Sendable {
         let opened = try streams.open(
             viewer: caller.id, account: caller.accountID,
             in: TelemetryPlace(container: container, environment: environment.name), channel: call.context.channel,
-            limit: rates.limits.streamsPerAccount)
+            client: call.context.client, limit: rates.limits.streamsPerAccount)
         let stream = EventStream(
             transactions: transactions, rates: rates, streams: streams, clock: clock, session: session, caller: caller,
             container: container, environment: environment, opened: opened, lastEventID: lastEventID,

@@ -64,7 +64,8 @@ extension LimitProbe {
                 for index in 0..<amount {
                     _ = try streams.open(
                         viewer: Int64(index), account: Int64(index),
-                        in: TelemetryPlace(container: "", environment: ""), channel: channel, limit: 1)
+                        in: TelemetryPlace(container: "", environment: ""), channel: channel,
+                        client: Array("\(index)".utf8), limit: 1)
                 }
             }
         },
