@@ -352,6 +352,27 @@ import Testing
         }
     }
 
+    /// Its client only sees that it ends.
+    @Test func aStreamThatCannotReadItsFeedIsLogged() async throws {
+        let log = LogCapture()
+        try await RunningServer.with(logger: log.logger) { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            _ = try await phone.save([Write("a")], in: zone)
+            try await server.services.database.write(at: .everything) {
+                try $0.execute("UPDATE notification SET payload = $1", [.blob([0xFF])])
+            }
+            let events = try await desk.listen(after: "0")
+            let event = try? await events.next()
+            #expect(event == nil)
+            try await waitUntil("it is logged") { log.lines.contains { $0.contains("request failed") } }
+        }
+        let isLogged = log.lines.contains { $0.contains("request failed") && $0.contains("/notifications") }
+        #expect(isLogged)
+    }
+
     @Test func openStreamsDoNotHoldTheServer() async throws {
         let open = Mutex<TestEvents?>(nil)
         try await RunningServer.with { server in

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -27,7 +28,8 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
 
     /// Starts a server with a few routes of its own, on a port that the system chooses.
     func withServer(
-        maximumMessageSize: Int = 10_000, tls: ServerConfiguration.TLSFiles? = nil,
+        maximumMessageSize: Int = 10_000, tls: ServerConfiguration.TLSFiles? = nil, logger: Logger? = nil,
+        registry: MetricsRegistry? = nil,
         _ body: @Sendable (String) async throws -> Void
     ) async throws {
         let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
@@ -37,6 +39,7 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                 publicOrigin: tls == nil ? nil : "https://notes.example.org", tls: tls,
                 logLevel: ProcessInfo.processInfo.environment["SEALKIT_TEST_LOG"] == nil ? .critical : .debug,
                 maximumMessageSize: maximumMessageSize),
+            replacing: ServiceReplacements(logger: logger, metrics: registry),
             onRunning: { continuation.yield($0) }
         ) { routes, services in
             routes.add(.post, "/echo/{id}", name: "test") { request, context in
@@ -214,6 +217,26 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
             #expect(got.headers["content-length"] == "3000000")
             #expect(ByteBuffer(bytes: got.body) == content)
         }
+    }
+
+    /// Its client sees that it ends too early, and cannot know why: the log and the metrics have it.
+    @Test func whatFailsOnItsWayOutIsLogged() async throws {
+        let (log, registry) = (LogCapture(), MetricsRegistry())
+        try await withServer(logger: log.logger, registry: registry) { origin in
+            let response = try await HTTPClient.shared.execute(
+                HTTPClientRequest(url: origin + "/breaks"), timeout: .seconds(300))
+            #expect(response.status == .ok)
+            let body = try? await response.body.collect(upTo: 1 << 22)
+            #expect(body == nil)
+            try await waitUntil("it is logged") { log.lines.contains { $0.contains("request failed") } }
+        }
+        let failures = log.lines.filter { $0.contains("request failed") }
+        let isWhole = failures.allSatisfy {
+            $0.hasPrefix("error") && $0.contains("/breaks") && $0.contains("Unexpected")
+        }
+        #expect(failures.count == 1)
+        #expect(isWhole, "\(failures)")
+        #expect(PrometheusText.write(registry).contains(#"sealkit_failures_total{code="internalError"} 1"#))
     }
 
     @Test func aSecondServerIsRefused() async throws {

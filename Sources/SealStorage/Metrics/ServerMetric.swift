@@ -97,7 +97,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         switch self {
         case .requests: "Requests that were answered, by endpoint and HTTP status."
         case .requestSeconds: "Time until the answer was ready, by endpoint."
-        case .failures: "Requests that were answered with a failure, by its code."
+        case .failures: "Requests that were answered with a failure, or whose answer broke off by one, by its code."
         case .refusals: "What was refused for a limit, by the limit."
         case .requestsUnderWay: "Requests that are being worked on."
         case .requestBytes: "Bytes of requests that are being worked on, and of what these become in memory."
