@@ -43,6 +43,9 @@ final class AssetChunks: @unchecked Sendable {
 
     var leaves: [Digest] { known.withLock { $0 } }
 
+    /// All of them were read.
+    var areRead: Bool { UInt64(leaves.count) == count }
+
     func root() throws(SealKitError) -> Digest {
         let leaves = leaves
         return try verifying("the asset") { () throws(SealError) in try AssetTree.root(leaves) }

@@ -55,82 +55,35 @@ final class AssetUpload: Sendable {
     }
 }
 
-/// Uploads in parts that broke off in this process, by what they are for. Saving the record again goes on with them.
-final class BrokenUploads: Sendable {
-    struct Key: Hashable, Sendable {
-        let recordID: Record.ID
-        let field: String
-        let isPublic: Bool
-        let file: AssetFile.Version
-    }
-
-    /// Each holds a file open, and a mebibyte.
-    private static let most = 16
-
-    private struct Kept {
-        let key: Key
-        let upload: AssetUpload
-        /// Nil where another process may go on with it.
-        let abandon: (@Sendable () async -> Void)?
-    }
-
-    private let kept = Mutex<[Kept]>([])
-
-    /// Whoever takes one has it alone.
-    func take(_ key: Key) -> AssetUpload? {
-        kept.withLock { kept in
-            guard let index = kept.firstIndex(where: { $0.key == key }) else { return nil }
-            return kept.remove(at: index).upload
-        }
-    }
-
-    /// The oldest goes where there are too many: the server gives it up by itself.
-    /// - Parameter abandon: tells the server that it is not gone on with; nil where another process may do that.
-    func keep(_ upload: AssetUpload, _ key: Key, abandon: (@Sendable () async -> Void)?) {
-        kept.withLock { kept in
-            kept.append(Kept(key: key, upload: upload, abandon: abandon))
-            if kept.count > Self.most { kept.removeFirst() }
-        }
-    }
-
-    /// Nobody in this process goes on with any of them.
-    func abandonAll() async {
-        let all = kept.withLock { kept in
-            defer { kept = [] }
-            return kept
-        }
-        await withTaskGroup { group in
-            for one in all { if let abandon = one.abandon { group.addTask { await abandon() } } }
-        }
-    }
-}
-
 extension AssetUploads {
     /// - Parameter progress: bytes of chunks that the server has.
     func uploadInParts(
         _ file: AssetFile, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) -> AssetUpload {
-        let key = BrokenUploads.Key(
-            recordID: field.id, field: field.key, isPublic: database.scope == .public, file: file.version)
-        let broken = database.core.brokenUploads
+        let (key, unsaved) = (self.key(of: file, for: field), database.core.unsavedUploads)
         let upload: AssetUpload
-        if let kept = broken.take(key) {
-            upload = kept
-        } else if let kept = try await keptUpload(of: file, for: field, isSealed: !key.isPublic) {
-            if try await isFinished(kept) { return kept }
-            upload = kept
+        /// The answer to its end was lost, or the process was ended before it was noted.
+        var mayBeFinished = false
+        if let kept = unsaved.take(key) {
+            (upload, mayBeFinished) = (kept, kept.chunks.areRead)
+        } else if let kept = try await keptUpload(of: file, for: field, isSealed: database.scope != .public) {
+            (upload, mayBeFinished) = (kept, true)
         } else {
-            upload = AssetUpload(file, isSealed: !key.isPublic)
+            upload = AssetUpload(file, isSealed: database.scope != .public)
             try await note(upload, for: field)
         }
         do {
-            try await send(upload, progress: progress)
+            if mayBeFinished, try await isFinished(upload) {
+                try upload.chunks.readAll()
+            } else {
+                try await send(upload, progress: progress)
+            }
             return upload
         } catch {
             if error.mayGoOn {
                 var abandon: (@Sendable () async -> Void)?
                 if journal == nil { abandon = { await self.abandon(upload) } }
-                broken.keep(upload, key, abandon: abandon)
+                unsaved.keep(upload, key, abandon: abandon)
             } else {
                 await abandon(upload)
             }
@@ -171,7 +124,7 @@ extension AssetUploads {
         _ = try? await call(Endpoints.assets.abandon, upload, Sealkit_V1_AbandonUploadRequest())
     }
 
-    /// The process was ended between the upload's last step and its note.
+    /// Whether the server has all of it, and takes that for the whole. To begin it once more would be refused then.
     private func isFinished(_ upload: AssetUpload) async throws(SealKitError) -> Bool {
         do throws(SealKitError) {
             try await finish(upload)

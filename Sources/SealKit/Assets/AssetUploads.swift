@@ -3,7 +3,6 @@ import NIOCore
 import SealEnvelope
 import SealPrimitives
 import SealStatements
-import SealSystem
 import SealWire
 
 import struct Crypto.SHA256
@@ -17,15 +16,21 @@ struct AssetUploads {
     let journal: UploadJournal?
     let progress: UploadProgress
 
-    private typealias Job = (index: Int, key: String, file: AssetFile)
+    /// One asset that is to be sent. Its file is opened when its turn comes.
+    private struct Job {
+        let index: Int
+        let key: String
+        let url: URL
+        let version: AssetFile.Version
+    }
 
     /// - Parameter stopsAtFailure: without all of them none is of use.
-    /// - Returns: why records have assets that cannot be sent.
+    /// - Returns: the blobs that were sent by this, and why records have assets that cannot be sent.
     func uploadNew(
         in records: inout [Record], stopsAtFailure: Bool
-    ) async throws(SealKitError) -> [Record.ID: SealKitError] {
-        takeFinished(&records)
+    ) async throws(SealKitError) -> (sent: Set<String>, failures: [Record.ID: SealKitError]) {
         var jobs: [Job] = []
+        var sentBlobs: Set<String> = []
         var failures: [Record.ID: SealKitError] = [:]
         for (index, record) in records.enumerated() {
             do throws(SealKitError) {
@@ -34,17 +39,17 @@ struct AssetUploads {
                 failures[record.recordID] = error
             }
         }
-        guard failures.isEmpty || !stopsAtFailure else { return failures }
-        let total = jobs.reduce(Int64(0)) { $0 + Int64(blobBytes($1.file)) }
+        guard failures.isEmpty || !stopsAtFailure else { return ([], failures) }
+        let total = jobs.reduce(Int64(0)) { $0 + blobBytes($1) }
         var sent: Int64 = 0
-        let totals = Dictionary(jobs.map { ($0.index, Int64(blobBytes($0.file))) }, uniquingKeysWith: +)
+        let totals = Dictionary(jobs.map { ($0.index, blobBytes($0)) }, uniquingKeysWith: +)
         var sentOf: [Int: Int64] = [:]
         for job in jobs {
             let before = sent
             let beforeOf = sentOf[job.index, default: 0]
             let field = (id: records[job.index].recordID, key: job.key)
-            sent += Int64(blobBytes(job.file))
-            sentOf[job.index] = beforeOf + Int64(blobBytes(job.file))
+            sent += blobBytes(job)
+            sentOf[job.index] = beforeOf + blobBytes(job)
             let totalOf = totals[job.index, default: 0]
             let tell = { @Sendable (part: Int64) in
                 progress.all?(before + part, total)
@@ -53,22 +58,46 @@ struct AssetUploads {
             // One asset is missing already: the record is not saved.
             guard failures[field.id] == nil else { continue }
             do throws(SealKitError) {
-                let remote = try await upload(job.file, for: field, progress: tell)
-                tell(Int64(blobBytes(job.file)))
+                let (remote, isSent) = try await self.remote(of: job, for: field, progress: tell)
+                if isSent { sentBlobs.insert(remote.blob) }
+                tell(blobBytes(job))
                 try await journal?.note(
                     .finished(remote, noted: currentTime()), of: .init(recordID: field.id, key: job.key))
                 records[job.index].setRemote(remote, job.key)
             } catch {
                 guard error.concernsOneAsset else { throw error }
                 failures[field.id] = error
-                if stopsAtFailure { return failures }
+                if stopsAtFailure { return (sentBlobs, failures) }
             }
         }
-        return failures
+        return (sentBlobs, failures)
+    }
+
+    /// What this process has sent as a whole, and no record was saved with, is not sent again, where the file has the
+    /// very bytes still.
+    private func remote(
+        of job: Job, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(SealKitError) -> (remote: Asset.Remote, isSent: Bool) {
+        let file = try AssetFile(job.url)
+        guard file.version == job.version else { throw file.changed }
+        let key = self.key(of: file, for: field)
+        let unsaved = database.core.unsavedUploads
+        if let whole = unsaved.whole(key, at: currentTime()), try whole.content.isMade(of: file) {
+            return (whole, false)
+        }
+        let remote = try await upload(file, for: field, progress: progress)
+        unsaved.keep(remote, key, at: currentTime())
+        return (remote, true)
+    }
+
+    func key(of file: AssetFile, for field: (id: Record.ID, key: String)) -> UnsavedUploads.Key {
+        UnsavedUploads.Key(
+            place: UnsavedUploads.Place(recordID: field.id, isPublic: database.scope == .public), field: field.key,
+            file: file.version)
     }
 
     /// What an earlier process has sent as a whole is not sent again.
-    private func takeFinished(_ records: inout [Record]) {
+    func takeFinished(_ records: inout [Record]) {
         guard let journal else { return }
         let now = currentTime()
         for index in records.indices {
@@ -92,13 +121,13 @@ struct AssetUploads {
                     "the asset \(key) of record \(record.recordID.recordName) belongs to another field",
                     remedy: "download it, and make a new Asset of the file")
             }
-            jobs.append((index, key, try AssetFile(url)))
+            jobs.append(Job(index: index, key: key, url: url, version: try AssetFile.Version(of: url)))
         }
         return jobs
     }
 
-    private func blobBytes(_ file: AssetFile) -> UInt64 {
-        database.scope == .public ? file.size : file.layout.blobBytes
+    private func blobBytes(_ job: Job) -> Int64 {
+        database.scope == .public ? job.version.size : Int64(AssetLayout(size: UInt64(job.version.size)).blobBytes)
     }
 
     /// A small asset goes in one request, which starts over with another key and another blob where it breaks: what the
@@ -118,7 +147,7 @@ struct AssetUploads {
                 let stream = AssetStream(
                     upload.chunks, 0..<upload.chunks.count, tail: isSealed ? .leaves : .nothing, progress: progress)
                 try await send(
-                    stream, length: Int64(blobBytes(file)),
+                    stream, length: Int64(isSealed ? file.layout.blobBytes : file.size),
                     to: database.assetPath(Endpoints.assets.upload.route, of: upload.id.hex, in: scope), token: token)
                 return upload
             }
@@ -169,60 +198,6 @@ extension Database {
         let unescaped = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/;%"))
         let name = zone.zoneName.addingPercentEncoding(withAllowedCharacters: unescaped) ?? ""
         return ["owner": zone.owner.recordName, "zone": name, "id": blob]
-    }
-}
-
-/// A local file that is to become an asset.
-struct AssetFile: Sendable {
-    let url: URL
-    let size: UInt64
-    let layout: AssetLayout
-    let handle: FileHandle
-    /// To notice a change under way.
-    let version: Version
-
-    /// Which file it is, its size, and when it was modified.
-    struct Version: Hashable, Sendable {
-        let file: FileStatus.Identity
-        let size: Int64
-        let modified: FileStatus.Moment
-    }
-
-    /// - Throws: `assetFileNotFound`.
-    init(_ url: URL) throws(SealKitError) {
-        guard let handle = try? FileHandle(forReadingFrom: url), let version = AssetFile.version(handle) else {
-            throw SealKitError(.assetFileNotFound, "there is no file to read at \(url.path)", remedy: "check the path")
-        }
-        self.url = url
-        self.handle = handle
-        self.version = version
-        size = UInt64(version.size)
-        layout = AssetLayout(size: size)
-    }
-
-    private static func version(_ handle: FileHandle) -> Version? {
-        guard let status = FileStatus(descriptor: handle.fileDescriptor), status.isRegular else { return nil }
-        return Version(file: status.identity, size: status.size, modified: status.modified)
-    }
-
-    var isUnchanged: Bool { AssetFile.version(handle) == version }
-
-    var changed: SealKitError {
-        SealKitError(
-            .assetFileModified, "\(url.lastPathComponent) changed while it was being uploaded",
-            remedy: "save the record again")
-    }
-
-    /// Fills the buffer with the file's bytes from `offset` on.
-    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealKitError) {
-        var done = 0
-        while done < buffer.count {
-            let got = pread(
-                handle.fileDescriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done,
-                off_t(offset) + off_t(done))
-            guard got > 0 else { throw changed }
-            done += got
-        }
     }
 }
 

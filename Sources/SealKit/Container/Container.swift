@@ -83,8 +83,9 @@ public struct Container: Sendable {
 
     /// Gives up the uploads that broke off, and that saving their records again would go on with: for a process that
     /// ends, or does not save them again. Otherwise the server keeps what came of them, and counts them as stored, for
-    /// a day. Those of long-lived operations stay, since another process may go on with them.
-    public func abandonBrokenUploads() async { await core.brokenUploads.abandonAll() }
+    /// a day, as it does with files that it has all of. Those of long-lived operations stay, since another process may
+    /// go on with them.
+    public func abandonBrokenUploads() async { await core.unsavedUploads.abandonAll() }
 
     /// Whether calls can be made. Ask again after each of `accountChanges`.
     /// - Throws: `operationCancelled`.

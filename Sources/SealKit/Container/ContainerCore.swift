@@ -29,7 +29,7 @@ final class ContainerCore: Sendable {
     let trust: TrustStore
     /// Where assets go that come with records.
     let temporaryAssets: TemporaryAssets.Drawer
-    let brokenUploads: BrokenUploads
+    let unsavedUploads: UnsavedUploads
     /// Of the account's long-lived operations; nil for none.
     let journal: OperationJournal?
     let readers: FeedReaders
@@ -60,7 +60,7 @@ final class ContainerCore: Sendable {
         self.trust = trust
         self.temporaryAssets = temporaryAssets
         self.journal = journal
-        brokenUploads = BrokenUploads()
+        unsavedUploads = UnsavedUploads()
         readers = FeedReaders()
         unsettled = UnsettledZones()
         self.gate = gate
@@ -78,7 +78,7 @@ final class ContainerCore: Sendable {
         trust = other.trust
         temporaryAssets = other.temporaryAssets
         journal = other.journal
-        brokenUploads = other.brokenUploads
+        unsavedUploads = other.unsavedUploads
         readers = other.readers
         unsettled = other.unsettled
         own = other.own

@@ -1,5 +1,3 @@
-import SealStatements
-
 /// What is wrong with one record of a batch fails that record: the others are saved without it, or in an atomic batch
 /// fail with it.
 extension ZoneBatch {
@@ -30,17 +28,6 @@ extension ZoneBatch {
             for id in deleting where deleteResults[id] == nil { deleteResults[id] = .failure(ZoneBatch.batchFailed) }
         }
         return saving.contains { saveResults[$0.recordID] == nil } || deleting.contains { deleteResults[$0] == nil }
-    }
-
-    /// Sends the new assets of a batch; a record whose asset cannot be sent fails.
-    mutating func uploadAssets(of records: [Record], _ scope: Scope) async throws(SealKitError) -> [Record] {
-        let uploads = AssetUploads(
-            database: database, zoneID: zoneID, scope: scope, journal: journal?.uploads, progress: progress)
-        var complete = records
-        let failures = try await uploads.uploadNew(in: &complete, stopsAtFailure: isAtomic)
-        return passing(complete) { record throws(SealKitError) in
-            if let error = failures[record.recordID] { throw error }
-        }
     }
 }
 

@@ -153,6 +153,8 @@ extension ZoneBatch {
             record.changed = []
             record.applySystemFields(wire, statement: sealed.statement)
             saveResults[record.recordID] = .success(record)
+            database.core.unsavedUploads.forgetWhole(
+                UnsavedUploads.Place(recordID: record.recordID, isPublic: database.scope == .public))
         }
     }
 
