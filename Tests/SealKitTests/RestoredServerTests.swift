@@ -427,7 +427,7 @@ import Testing
             let remote = try await bob.shared.fetchingAssets(.onDemand).record(for: zone.recordID("photo", for: bob))
             try server.restore()
             _ = try await settle(zone, bob)
-            for (copy, code) in [(half, SealKitError.Code.invalidArguments), (remote, .assetFileNotFound)] {
+            for (copy, code) in [(half, SealKitError.Code.invalidArguments), (remote, .assetNotAvailable)] {
                 let results = try await bob.shared.modifyRecords(saving: [copy], savePolicy: .restoring)
                 #expect(results.saveResults[copy.recordID]?.failureCode == code)
             }

@@ -155,6 +155,28 @@ import Testing
         #expect(try await content(of: saved.recordID, ann) == (try Data(contentsOf: url)))
     }
 
+    /// The save was made, its answer lost, and what it saved was replaced by somebody else: the file is sent again.
+    @Test func whatTheServerHasNoMoreIsSentAgain() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: "records/modify",
+            [.late(SealKitError(.operationCancelled, "the user waits no longer"))])
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        let url = try file(pattern(10_000))
+        let draft = draft(device, in: zone, url)
+        #expect(await failure { try await device.own.save(draft) } == .operationCancelled)
+        let other = try ann.onFreshDevice()
+        var there = try await other.own.record(for: draft.recordID)
+        there["file"] = Asset(fileURL: try file(pattern(5_000)))
+        there = try await other.own.save(there)
+        var mine = try await device.own.fetchingAssets(.onDemand).record(for: draft.recordID)
+        mine["file"] = Asset(fileURL: url)
+        let saved = try await device.own.save(mine)
+        #expect(whole(network) == 2)
+        #expect(try await content(of: saved.recordID, ann) == pattern(10_000))
+    }
+
     /// A batch may have more files than a process may have open.
     @Test func filesAreOpenedWhenTheirTurnComes() async throws {
         let ann = try await Person()

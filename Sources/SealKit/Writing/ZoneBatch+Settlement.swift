@@ -68,8 +68,18 @@ extension ZoneBatch {
                 let refusal = result.refusal(of: item)
                 fail(item, try await database.absence(of: item.id, refusal, in: ground) ?? refusal)
             case .refused, .forbidden:
-                settlement.refused(index)
-                fail(item, result.refusal(of: item))
+                let refusal = result.refusal(of: item)
+                switch isLast ? nil : try await withAssetsSentAgain(item, after: refusal) {
+                case .success(let complete)?:
+                    next[index] = complete
+                    settlement.repeats(index)
+                case .failure(let error)?:
+                    settlement.refused(index)
+                    fail(item, error)
+                case nil:
+                    settlement.refused(index)
+                    fail(item, refusal)
+                }
             }
         }
         if settlement.isBehindRosters { (isBehindRosters, isBehindPlaces) = (true, true) }

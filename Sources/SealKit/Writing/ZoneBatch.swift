@@ -21,6 +21,10 @@ struct ZoneBatch {
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
     /// By name, the saves as the app has asked for them, whatever they are merged into on the way.
     var drafts: [String: Item] = [:]
+    /// What it has sent of assets, by their ids on the server.
+    var sentBlobs: Set<String> = []
+    /// Records whose assets were sent once more, since the server has them no more.
+    var sentAgain: Set<Record.ID> = []
     /// By name, the records of which the server has less than this device has seen.
     var lost: [String: RecordWriting.Restored] = [:]
     /// The shares that begin and end with it.
