@@ -333,6 +333,37 @@ import Testing
         }
     }
 
+    /// A token past records that did not come for want of a network would be the end of them.
+    @Test func aNetworkThatIsGoneKeepsTheZonesToken() async throws {
+        try await Cloud.run { cloud in
+            let device = try await cloud.device(of: "ann")
+            let database = device.container.privateCloudDatabase
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try Data("scan".utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            try await database.save(CKRecord.note("a", in: zone))
+            let record = CKRecord.note("b", in: zone)
+            record["scan"] = CKAsset(fileURL: file)
+            try await database.save(record)
+            let laptop = try await device.another(named: "laptop")
+            let log = Log()
+            func ask() async {
+                let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [zone])
+                operation.recordWasChangedBlock = { log.note("\($0.recordName) \(self.name($1))") }
+                operation.recordZoneFetchResultBlock = { log.note("zone \(self.name($1))") }
+                operation.fetchRecordZoneChangesResultBlock = { log.note("end \(self.name($0))") }
+                await run(operation, in: laptop.container.privateCloudDatabase)
+            }
+            let bringBack = laptop.loseAssets()
+            await ask()
+            #expect(log.all == ["zone 4", "end 2"])
+            bringBack()
+            await ask()
+            #expect(log.all.dropFirst(2) == ["a ok", "b ok", "zone ok", "end ok"])
+        }
+    }
+
     /// A hint that only the container knows to be true comes by operations too.
     @Test func aResetIsToldByOperations() async throws {
         try await Cloud.run { cloud in

@@ -93,6 +93,16 @@ struct Cloud {
             inject(.flippedBit(in: Record.ID(recordName: id.recordName, zoneID: zoneID)))
         }
 
+        /// The network is gone whenever an asset is asked for.
+        /// - Returns: what brings it back.
+        func loseAssets() -> () -> Void {
+            let loss = inject(
+                ServerFault(arriving: { path throws(SealKitError) in
+                    if path.contains("/assets/") { throw SealKitError(.networkFailure, "the network is gone") }
+                }))
+            return { loss.remove() }
+        }
+
         func signOut() { device.accounts.signOut() }
         func lock() { device.accounts.lock() }
         func signIn() { device.accounts.signIn(device.account, trust: device.trust) }

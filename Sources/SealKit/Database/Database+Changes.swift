@@ -60,7 +60,8 @@ extension Database {
     /// - Parameter resultsLimit: nil lets the server decide; it may give fewer.
     /// - Throws: `changeTokenExpired` (start again from nil), `zoneNotFound`; `serverRejectedRequest` for a server that
     ///   goes in circles; a deletion that does not verify is an `integrityFailure` of the whole answer, since it must
-    ///   not be applied.
+    ///   not be applied. What keeps assets from coming for now, such as `networkFailure` or `storageFull`: ask again
+    ///   with the same token.
     public func recordZoneChanges(
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int? = nil
@@ -215,7 +216,7 @@ extension Database {
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {
             case .success(.record(let record)):
-                let result = await materialize(record)
+                let result = try await materializeOfPage(record)
                 if whole, result.isWithoutRoom { return nil }
                 changes.modifications.append((record.recordID, result))
             case .success(.unopened(let there)):
@@ -239,7 +240,8 @@ extension Database {
                 from: reader, and: page.part, since: page.beganAt, zoneID, desiredKeys: desiredKeys, in: ground)
             {
                 switch one.outcome {
-                case .success(.record(let record)): changes.modifications.append((one.id, await materialize(record)))
+                case .success(.record(let record)):
+                    changes.modifications.append((one.id, try await materializeOfPage(record)))
                 case .success(.unopened(let there)): changes.modifications.append((one.id, .failure(there.error)))
                 case .success(.deletion(_, let type, _)): changes.deletions.append((one.id, type))
                 case .failure(let error): changes.modifications.append((one.id, .failure(error)))
@@ -258,6 +260,14 @@ extension Database {
         core.readers.take(page.part, reader, of: ground.zoneID.hex)
         if scope == .private { core.unsettled.note(ground.zone.id, response.unsettled) }
         return changes
+    }
+
+    /// What keeps one record's assets from coming, and would keep others', ends the page: its token would be past all
+    /// of them, and nobody would ask for them again.
+    private func materializeOfPage(_ record: Record) async throws(SealKitError) -> Result<Record, SealKitError> {
+        let result = await materialize(record)
+        if case .failure(let error) = result, error.isObstacle { throw error }
+        return result
     }
 
     /// Which zones have changed or are gone since a token.

@@ -64,8 +64,3 @@ struct ModificationResults: Sendable {
         }
     }
 }
-
-extension SealKitError {
-    /// A record of a newer version fails by itself, and as it will the next time.
-    fileprivate var isObstacle: Bool { concernsWholeRequest && code != .incompatibleVersion }
-}

@@ -28,4 +28,8 @@ extension SealKitError {
         default: false
         }
     }
+
+    /// It stands in the way of every request now, and says nothing of the item that it came for: that is as good as not
+    /// asked for. A record of a newer version fails by itself, and as it will the next time.
+    var isObstacle: Bool { concernsWholeRequest && code != .incompatibleVersion }
 }
