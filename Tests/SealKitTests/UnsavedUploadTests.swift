@@ -1,5 +1,9 @@
 import Foundation
+import NIOCore
+import SealKitTesting
 import SealLab
+import SealWire
+import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -203,5 +207,46 @@ import Testing
         #expect(denied.code == .assetFileNotFound)
         #expect(denied.reason.contains("may not be read"))
         #expect(throws: SealKitError(.assetFileNotFound, "")) { try AssetFile(url) }
+    }
+
+    // MARK: Servers
+
+    /// A server that says that a body came too slowly: the way to it was bad, and what it has is good still.
+    @Test(arguments: [part + 5, 10_000]) func aBodyThatCameTooSlowlyIsSentAgain(_ size: Int) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let slow = SlowTransport(try HTTPTransport(server: ann.server.origin))
+        let network = LossyTransport(slow, losing: "nothing", [])
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        let saved = try await device.own.save(draft(device, in: zone, try file(pattern(size))))
+        #expect(slow.wasSlow)
+        #expect(count("/abandon", network) == 0)
+        #expect(size < Self.part ? whole(network) == 2 : parts(network) == ["0", "0", "1"])
+        #expect(try await content(of: saved.recordID, ann) == pattern(size))
+    }
+}
+
+/// The first body is too slow for it.
+private final class SlowTransport: PassingTransport {
+    let next: any Transport
+    private let isNext = Mutex(true)
+
+    init(_ next: any Transport) { self.next = next }
+
+    var wasSlow: Bool { !isNext.withLock { $0 } }
+
+    func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse {
+        let isSlow = isNext.withLock { isNext in
+            defer { isNext = false }
+            return isNext
+        }
+        guard isSlow else { return try await next.upload(path, length: length, parts: parts, token: token) }
+        let failure = Sealkit_V1_Failure.with { failure in
+            failure.code = "limitExceeded"
+            failure.reason = "The request's body came too slowly; nothing was done."
+        }
+        return TransportResponse(status: 408, body: (try? failure.serializedData()) ?? Data())
     }
 }

@@ -155,6 +155,8 @@ struct AssetUploads {
         return Asset.Remote(content: try upload.content(), blob: upload.id.hex, recordID: field.id, key: field.key)
     }
 
+    /// - Throws: `networkFailure` where the body came too slowly as well: like a connection that broke, that says
+    ///   nothing against the upload.
     func send(_ stream: AssetStream, length: Int64, to path: String, token: String) async throws(SealKitError) {
         let parts = AsyncThrowingStream<ByteBuffer, any Error>(unfolding: { try stream.next() })
         let response: TransportResponse
@@ -168,6 +170,11 @@ struct AssetUploads {
         // Of a body without bytes nothing is asked for; its one empty chunk has a hash all the same.
         if length == 0 { while (try? stream.next()) != nil {} }
         if let failure = stream.failure { throw failure }
+        guard response.status != 408 else {
+            throw SealKitError(
+                .networkFailure, "the upload came too slowly for the server",
+                remedy: "try again over a better connection", retryAfter: 5)
+        }
         guard response.status < 400 else { throw response.failure }
     }
 }
