@@ -62,6 +62,28 @@ import Testing
         #expect(isThere == true)
     }
 
+    /// Nor is a network that is gone between the records and their files.
+    @Test func withoutAFilesBytesItStays() async throws {
+        let ann = try await Person()
+        let (zone, folder) = (try await ann.makeZone(), try TemporaryFolder())
+        let note = try await ann.saveFile("note", in: zone, bytes: 1_000, folder: folder.url)
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: "/assets/", Array(repeating: .request, count: 100))
+        let device = try MortalDevice(ann, transport: network)
+        let id = note.recordID
+        _ = try await device.run { container in
+            let fetch = try await container.privateDatabase.beginFetchingRecords(for: [id])
+            #expect(await failure { _ = try await fetch.results() } == .networkFailure)
+            #expect(try await LongLivedOperation.fetchRecords(fetch).finished == nil)
+        }
+        network.lose([])
+        _ = try await device.run { container in
+            let fetch = try await only(container)
+            #expect(try await fetch.results()[id]?.isSuccess == true)
+            #expect(try await LongLivedOperation.fetchRecords(fetch).finished != nil)
+        }
+    }
+
     @Test func itHasOneTurnAtATimeAndKnowsWhenItHasFinished() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

@@ -54,7 +54,9 @@ public struct LongLivedFetch: Sendable {
     public var configuration: OperationConfiguration? { input.configuration }
 
     /// Fetches the records, as they are now: a journal keeps none.
-    /// - Throws: as `Database.records(for:desiredKeys:)`; `constraintViolation` while it is under way already.
+    /// - Throws: as `Database.records(for:desiredKeys:)`, and what keeps some of the records or their assets from
+    ///   coming for now, such as `networkFailure` or `storageFull`: ask again later. `constraintViolation` while it is
+    ///   under way already.
     public func results() async throws(SealKitError) -> [Record.ID: Result<Record, SealKitError>] {
         try rows.journal.claim(rows.id)
         defer { rows.journal.release(rows.id) }
@@ -62,6 +64,7 @@ public struct LongLivedFetch: Sendable {
         let results = try await OperationContext.goingOn(by: configuration) { () async throws(SealKitError) in
             try await database.records(for: recordIDs, desiredKeys: desiredKeys)
         }
+        for case .failure(let error) in results.values where error.isObstacle { throw error }
         try await rows.noteFinished()
         return results
     }
