@@ -23,6 +23,7 @@ package final class S3BlobStore: BlobStore {
     package static let mostBytes = Int64(lastPart - 1) * Int64(partBytes)
 
     package let mostHeld = 2 * partBytes
+    package let isShared = true
 
     private let owner: S3Mark
 

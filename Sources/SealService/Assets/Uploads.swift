@@ -38,7 +38,7 @@ package struct Uploads {
         if let open = try find(of: caller), open.layout == layout {
             // With a part of it the file was there: made again it would be another one.
             let hasParts = try connection.exists(
-                "SELECT 1 FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3", key)
+                "SELECT 1 FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = 1", key)
             return (open, !hasParts)
         }
         try checkOpen(by: caller, limits)
@@ -125,6 +125,18 @@ package struct Uploads {
             SELECT leaves FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4 AND stored = 1
             """, key + [.integer(part)]
         ) { try $0.bytes("leaves") }
+    }
+
+    /// What the part is stands once and for all, before its bytes are on the disk.
+    /// - Throws: `assetFileModified` for other bytes than those that came before.
+    package func reserve(_ part: Int64, leaves: [UInt8]) throws {
+        let count = try connection.execute(
+            """
+            INSERT INTO asset_part (owner, zone, id, part, stored, leaves) VALUES ($1, $2, $3, $4, 0, $5)
+            ON CONFLICT (owner, zone, id, part) DO UPDATE SET leaves = excluded.leaves
+            WHERE asset_part.leaves = excluded.leaves
+            """, key + [.integer(part), .blob(leaves)])
+        guard count == 1 else { throw Self.otherBytes }
     }
 
     /// The part's bytes are on the disk, and what it is stands once and for all.

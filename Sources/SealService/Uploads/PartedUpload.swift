@@ -147,6 +147,9 @@ package struct PartedUpload: Sendable {
             let isFirst = await turns.begin(file, turn)
             let leaves = try await receive(body, part, into: isFirst ? file : nil)
             if await turns.store(turn) {
+                // Turns are taken at this server alone: at another one other bytes may be on their way to the same
+                // place, and what is written last would stand there.
+                if blobs.isShared { try await reserve(part, leaves, place, session) }
                 _ = try await file.finish()
                 try await note(part, leaves, place, session)
             } else {
@@ -173,6 +176,15 @@ package struct PartedUpload: Sendable {
 
     private func leaves(_ part: Part, _ place: AssetPlace, _ session: Session) async throws -> [UInt8]? {
         try await transactions.read { try open(part.upload, place, session, $0).leaves(ofPart: part.number) }
+    }
+
+    /// Nobody stores other bytes as this part from now on.
+    private func reserve(
+        _ part: Part, _ leaves: [UInt8], _ place: AssetPlace, _ session: Session
+    ) async throws {
+        try await transactions.write(as: session, at: part.home.own, beside: part.home.beside) {
+            try open(part.upload, place, session, $0).reserve(part.number, leaves: leaves)
+        }
     }
 
     /// Its bytes are on the disk.

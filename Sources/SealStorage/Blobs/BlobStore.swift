@@ -34,6 +34,8 @@ package struct BlobID: Sendable, Hashable, CustomStringConvertible {
 package protocol BlobStore: Sendable {
     /// What an upload that is streamed has in memory at most, in bytes.
     var mostHeld: Int { get }
+    /// Other servers may write to the same uploads at once: what was written last at a place stands there.
+    var isShared: Bool { get }
     func beginUpload(_ id: BlobID) async throws -> any BlobUpload
     /// Begins, or goes on with, an upload in parts that come one by one, in any order, in different runs of the server.
     func beginParts(_ id: BlobID) async throws

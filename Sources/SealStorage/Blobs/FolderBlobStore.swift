@@ -10,6 +10,8 @@ import Synchronization
 package final class FolderBlobStore: BlobStore {
     package let folder: String
     package let mostHeld = 4 << 20
+    /// Its folder is one server's.
+    package let isShared = false
     private let keepingFree: UInt64
     private let threads: NIOThreadPool
     /// One thread at a time makes folders: another that finds one relies on its name being durable.

@@ -84,6 +84,45 @@ import Testing
         }
     }
 
+    /// Two servers before one store may have two contents of a part at once: what the rows say is never what the store
+    /// has not.
+    @Test func ofTwoContentsOfAPartTheStoreGetsTheOneThatWasNotedFirst() async throws {
+        try await with(.scripted) { place in
+            let scripted = try #require(place.scripted)
+            try await RunningServer.with(blobs: place.configuration) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeSharedZone()
+                let upload = UploadTests.Upload(anna, zone, bytes: UploadTests.part + 100)
+                try await upload.begin()
+                // The other server has noted what it is about to send.
+                try await server.services.database.write(at: .everything) { connection in
+                    try connection.execute(
+                        """
+                        INSERT INTO asset_part (owner, zone, id, part, stored, leaves) VALUES (
+                            (SELECT owner FROM blob WHERE id = $1), (SELECT zone FROM blob WHERE id = $1), $1, 0, 0, $2)
+                        """, [.text(upload.id), .blob([UInt8](repeating: 1, count: 128 * Digest.byteCount))])
+                }
+                scripted.play { $1() }
+                #expect(try await upload.put(0).code == .assetFileModified)
+                #expect(scripted.count("PUT part") == 0)
+                #expect(try await upload.present() == [])
+
+                // What the store did not take may be sent again, and nothing else in its place.
+                scripted.answer("PUT", with: .error(507, ""))
+                #expect(try await upload.put(1).code == .storageFull)
+                scripted.play { $1() }
+                #expect(try await upload.present() == [])
+                var other = Array(upload.content.suffix(100))
+                other[0] ^= 1
+                let body = other + (try AssetTree.root([AssetTree.leaf(other)])).bytes
+                #expect(
+                    try await upload.put(1, .bytes(ByteBuffer(bytes: body))).code == .assetFileModified)
+                #expect(try await upload.put(1).status == 201)
+                #expect(try await upload.present() == [1])
+            }
+        }
+    }
+
     /// A database that is put back from a moment within it names no file that is gone.
     @Test(arguments: TestedStore.available) func garbageHasAGraceTime(_ kind: TestedStore) async throws {
         func check(_ blobs: BlobsConfiguration?) async throws {
