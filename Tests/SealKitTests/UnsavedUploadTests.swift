@@ -224,6 +224,29 @@ import Testing
         #expect(size < Self.part ? whole(network) == 2 : parts(network) == ["0", "0", "1"])
         #expect(try await content(of: saved.recordID, ann) == pattern(size))
     }
+
+    /// Nothing is signed for that was not read.
+    @Test(arguments: [false, true]) func aServerThatHasAFileBeforeItWasSentIsNotBelieved(inPublic: Bool) async throws {
+        let ann = try await Person()
+        let zone = inPublic ? RecordZone.ID.default : try await ann.makeZone()
+        let hasty = HastyTransport(try HTTPTransport(server: ann.server.origin))
+        let network = LossyTransport(hasty, losing: "nothing", [])
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        let database = device.container.database(with: inPublic ? .public : .private)
+        var record = Record(recordType: "Post", recordID: Record.ID(recordName: UUID().uuidString, zoneID: zone))
+        record["file"] = Asset(fileURL: try file(pattern(5_000_000)))
+        let draft = record
+        #expect(await failure { try await database.save(draft) } == .serverRejectedRequest)
+        #expect(count("records/modify", network) == 0)
+    }
+
+    @Test func aRootIsThatOfAllChunks() throws {
+        let upload = AssetUpload(try AssetFile(try file(pattern(2_000_000))), isSealed: true)
+        _ = try upload.chunks.read(0..<AssetChunks.atOnce)
+        #expect(throws: SealKitError(.internalError, "")) { try upload.content() }
+        try upload.chunks.readAll()
+        _ = try upload.content()
+    }
 }
 
 /// The first body is too slow for it.
@@ -248,5 +271,20 @@ private final class SlowTransport: PassingTransport {
             failure.reason = "The request's body came too slowly; nothing was done."
         }
         return TransportResponse(status: 408, body: (try? failure.serializedData()) ?? Data())
+    }
+}
+
+/// Answers once the first bytes of a file are there.
+private final class HastyTransport: PassingTransport {
+    let next: any Transport
+
+    init(_ next: any Transport) { self.next = next }
+
+    func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse {
+        var pulled = parts.makeAsyncIterator()
+        _ = try? await pulled.next()
+        return TransportResponse(status: 201, body: Data())
     }
 }

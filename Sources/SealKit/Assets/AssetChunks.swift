@@ -46,8 +46,12 @@ final class AssetChunks: @unchecked Sendable {
     /// All of them were read.
     var areRead: Bool { UInt64(leaves.count) == count }
 
+    /// Of all chunks, which were read before.
     func root() throws(SealKitError) -> Digest {
         let leaves = leaves
+        guard UInt64(leaves.count) == count else {
+            throw SealKitError(.internalError, "\(leaves.count) of \(count) chunks of the asset were read")
+        }
         return try verifying("the asset") { () throws(SealError) in try AssetTree.root(leaves) }
     }
 

@@ -149,11 +149,18 @@ struct AssetUploads {
                 try await send(
                     stream, length: Int64(isSealed ? file.layout.blobBytes : file.size),
                     to: database.assetPath(Endpoints.assets.upload.route, of: upload.id.hex, in: scope), token: token)
+                // A server may answer before it has all of it: what is signed for is all of the file, as it was read.
+                guard upload.chunks.areRead else { throw Self.answeredEarly }
+                guard file.isUnchanged else { throw file.changed }
                 return upload
             }
         }
         return Asset.Remote(content: try upload.content(), blob: upload.id.hex, recordID: field.id, key: field.key)
     }
+
+    private static let answeredEarly = SealKitError(
+        .serverRejectedRequest, "the server says that it has the asset before all of it was sent",
+        remedy: "distrust a server that keeps doing so")
 
     /// - Throws: `networkFailure` where the body came too slowly as well: like a connection that broke, that says
     ///   nothing against the upload.
