@@ -221,6 +221,23 @@ import Testing
         #expect(try await wasFetched("two"), "it was used longest ago")
     }
 
+    /// A disk that is full is told by its name wherever a file of an asset is written, and by whatever says so.
+    @Test func aFullDiskIsToldByItsName() throws {
+        for reason in [ENOSPC, EDQUOT] {
+            #expect(SealKitError.unwritten("a file", reason, remedy: "").code == .storageFull)
+            let error = NSError(domain: NSPOSIXErrorDomain, code: Int(reason))
+            #expect(error.systemReason == reason)
+            let foundations = NSError(
+                domain: NSCocoaErrorDomain, code: 640, userInfo: [NSUnderlyingErrorKey: error])
+            #expect(foundations.systemReason == reason)
+        }
+        let other = SealKitError.unwritten("a file", EACCES, remedy: "choose another place")
+        #expect(other.code == .internalError)
+        #expect(other.remedy == "choose another place")
+        #expect(NSError(domain: NSCocoaErrorDomain, code: 640).systemReason == 0)
+        #expect(SealKitError(.internalError, "x").systemReason == 0)
+    }
+
     /// Whoever may write can fill a record's fields with files of no bytes.
     @Test func emptyFilesTakeRoomToo() async throws {
         let cache = AssetCache(limit: 65_536, block: 4_096)

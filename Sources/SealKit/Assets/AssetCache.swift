@@ -110,8 +110,8 @@ final class AssetCache: Sendable {
 
     /// The file of an asset, fetched where it is not there yet.
     /// - Parameter fetch: downloads it to a file.
-    /// - Throws: `limitExceeded` where there is no room for it; `notAuthenticated` where the account has signed out
-    ///   meanwhile; what `fetch` throws.
+    /// - Throws: `limitExceeded` where there is no room for it; `storageFull`; `notAuthenticated` where the account has
+    ///   signed out meanwhile; what `fetch` throws.
     func file(
         of remote: Asset.Remote, in drawer: TemporaryAssets.Drawer, fetch: (URL) async throws(SealKitError) -> Void
     ) async throws(SealKitError) -> Hold {
@@ -122,11 +122,12 @@ final class AssetCache: Sendable {
             case .copy(let file, let url):
                 // Released with this where it comes to nothing.
                 let hold = Hold(url, key, self, drawer)
-                let isMade = (try? FileManager.default.copyItem(at: file, to: url)) != nil
-                switch content.withLock({ settle(url, isMade: isMade, key, &$0) }) {
+                var failure: (any Error)?
+                do { try FileManager.default.copyItem(at: file, to: url) } catch { failure = error }
+                switch content.withLock({ settle(url, isMade: failure == nil, key, &$0) }) {
                 case .good: return hold
                 case .overtaken: if drawer.isClosed { throw .signedOut }
-                case .failed: throw .unwritable(url)
+                case .failed: throw .unwritable(url, failure?.systemReason ?? 0)
                 }
             case .wait(let end):
                 for await _ in end {}
@@ -191,7 +192,7 @@ final class AssetCache: Sendable {
             return name
         }
         if let name { return name }
-        throw drawer.isClosed ? .signedOut : .unwritable(file)
+        throw drawer.isClosed ? .signedOut : .unwritable(file, 0)
     }
 
     private func end(_ key: Key, in content: inout Content, isThere: Bool) {
@@ -322,8 +323,8 @@ extension SealKitError {
     fileprivate static let signedOut = SealKitError(
         .notAuthenticated, "the account has signed out meanwhile", remedy: "sign an account in")
 
-    fileprivate static func unwritable(_ file: URL) -> SealKitError {
-        SealKitError(
-            .internalError, "\(file.path) cannot be written", remedy: "choose another temporary folder (TMPDIR)")
+    /// - Parameter reason: the system's, as in `errno`; 0 where it says none.
+    fileprivate static func unwritable(_ file: URL, _ reason: Int32) -> SealKitError {
+        .unwritten(file.path, reason, remedy: "choose another temporary folder (TMPDIR)")
     }
 }

@@ -14,7 +14,7 @@ final class PartFile {
     let present: UInt64
 
     /// - Parameter replaces: whether it takes the place of a file that has the name by the end.
-    /// - Throws: `internalError` where it cannot be made.
+    /// - Throws: `storageFull`, `internalError` where it cannot be made.
     convenience init(_ file: URL, replaces: Bool) throws(SealKitError) {
         try self.init(
             file, file.path + ".part-\(UUID().uuidString.prefix(8))", O_CREAT | O_EXCL, outlives: false,
@@ -23,7 +23,7 @@ final class PartFile {
 
     /// One that stays when it is abandoned, or its process is ended, and is gone on with under the same name.
     /// - Parameter temporary: beside the file.
-    /// - Throws: `internalError` where it cannot be opened or made.
+    /// - Throws: `storageFull`, `internalError` where it cannot be opened or made.
     convenience init(_ file: URL, goingOnWith temporary: URL) throws(SealKitError) {
         try self.init(file, temporary.path, O_CREAT | O_NOFOLLOW, outlives: true, replaces: true)
     }
@@ -37,10 +37,9 @@ final class PartFile {
         self.replaces = replaces
         descriptor = Foundation.open(temporary, O_RDWR | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0, let status = FileStatus(descriptor: descriptor), status.isRegular else {
-            let reason = String(cString: strerror(errno))
+            let reason = errno
             if descriptor >= 0 { close(descriptor) }
-            throw SealKitError(
-                .internalError, "\(file.path) cannot be written (\(reason))", remedy: "choose another place")
+            throw PartFile.unwritten(file, reason)
         }
         present = UInt64(status.size)
     }
@@ -62,7 +61,7 @@ final class PartFile {
     /// Drops what is behind it, and goes on writing there.
     func cut(to size: UInt64) throws(SealKitError) {
         guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) == off_t(size) else {
-            throw SealKitError(.internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
+            throw PartFile.unwritten(file, errno)
         }
     }
 
@@ -72,34 +71,34 @@ final class PartFile {
             let wrote = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
             guard wrote > 0 else {
                 if errno == EINTR { continue }
-                throw errno == ENOSPC
-                    ? SealKitError(
-                        .storageFull, "this device's disk is full; \(file.path) was not written",
-                        remedy: "free some space")
-                    : SealKitError(.internalError, "\(file.path) cannot be written")
+                throw PartFile.unwritten(file, errno)
             }
             done += wrote
         }
     }
 
-    /// - Throws: `constraintViolation` where a file has the name that is not to be replaced.
+    /// - Throws: `constraintViolation` where a file has the name that is not to be replaced; `storageFull`,
+    ///   `internalError`.
     func finish() throws(SealKitError) {
         // Whoever finds one that outlives its process under its name takes it for whole; and what is replaced goes only
         // for bytes that are on the disk.
         let hasToLast = outlives || access(file.path, F_OK) == 0
-        let isWritten = !hasToLast || fsync(descriptor) == 0
-        let isClosed = close(descriptor) == 0
+        // The first failure says why: a disk may turn out to be full only now.
+        var reason: Int32 = 0
+        if hasToLast, fsync(descriptor) != 0 { reason = errno }
+        if close(descriptor) != 0, reason == 0 { reason = errno }
         descriptor = -1
-        guard isWritten, isClosed, replaces ? rename(temporary, file.path) == 0 : rename(temporary, toFree: file.path)
-        else {
-            guard errno == EEXIST else {
-                throw SealKitError(
-                    .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
-            }
+        guard reason == 0 else { throw PartFile.unwritten(file, reason) }
+        guard replaces ? rename(temporary, file.path) == 0 : rename(temporary, toFree: file.path) else {
+            guard errno == EEXIST else { throw PartFile.unwritten(file, errno) }
             throw SealKitError(
                 .constraintViolation, "there is a file at \(file.path) by now",
                 remedy: "name another file, or replace it")
         }
+    }
+
+    private static func unwritten(_ file: URL, _ reason: Int32) -> SealKitError {
+        .unwritten(file.path, reason, remedy: "choose another place")
     }
 
     func abandon() {

@@ -104,7 +104,7 @@ struct ExportFolder {
 
     func abandon() { try? FileManager.default.removeItem(at: temporary) }
 
-    private func failed(_ what: String) -> SealKitError { unwritten(what, isFull: errno == ENOSPC) }
+    private func failed(_ what: String) -> SealKitError { unwritten(what, isFull: [ENOSPC, EDQUOT].contains(errno)) }
 
     func unwritten(_ what: String, isFull: Bool) -> SealKitError {
         SealKitError(

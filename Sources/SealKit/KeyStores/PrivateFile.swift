@@ -170,12 +170,7 @@ package enum PrivateFile {
             SealKitError(
                 .constraintViolation, "there is a file at \(url.path) already",
                 remedy: "name another file, or move it away")
-        case ENOSPC, EDQUOT:
-            SealKitError(.storageFull, "the disk is full; \(url.path) was not written", remedy: "free some space")
-        default:
-            SealKitError(
-                .internalError, "\(url.path) could not be written (\(String(cString: strerror(errno))))",
-                remedy: "check that the folder exists and is yours")
+        case let reason: .unwritten(url.path, reason, remedy: "check that the folder exists and is yours")
         }
     }
 }
