@@ -140,6 +140,7 @@ enum LimitTable {
             row("streamsPerAccount", rules.streamsPerAccount, "streams", .requestRateLimited),
             row("streams", PushLimits.streams, "streams", .serviceUnavailable),
             row("notificationsAtOnce", FiredSubscriptions.mostRows, "notifications", .changeTokenExpired),
+            row("subscriptionsPerChange", PushLimits.subscriptionsPerChange, "subscriptions", .changeTokenExpired),
             row("notificationsKept", PushLimits.notifications, "notifications", .changeTokenExpired),
             row("notificationDays", Int(PushLimits.kept / 86_400_000_000), "days", .changeTokenExpired),
             row("publicChangesWaiting", PushLimits.publicChanges, "changes", .changeTokenExpired),

@@ -63,6 +63,6 @@ package struct FiredSubscriptions {
             VALUES \(tuples.joined(separator: ", "))
             \(Notifier.coalescing)
             """, values)
-        if number % 16 == 0 { try NotificationFeed.trim(owner, in: connection) }
+        try NotificationFeed.trim(owner, at: number, in: connection)
     }
 }

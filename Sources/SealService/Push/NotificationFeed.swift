@@ -135,50 +135,78 @@ package enum NotificationFeed {
 
     /// Counts what is not written at all: whoever stands before it is told to fetch changes.
     static func overflow(_ owner: Int64, in connection: any SQLConnection) throws {
-        try connection.execute(
-            "UPDATE notification_feed SET last = last + 1, floor = last + 1 WHERE owner = $1", [.integer(owner)])
+        let number = try connection.first(
+            "UPDATE notification_feed SET last = last + 1, floor = last + 1 WHERE owner = $1 RETURNING last",
+            [.integer(owner)]
+        ) { try $0.int64("last") }
+        if let number { try trim(owner, at: number, in: connection) }
     }
 
-    /// Drops the oldest where a user has too many.
+    /// Drops the oldest where a user has too many. Each number that a feed gives out comes by here, once all that has
+    /// it is written: every sixteenth looks.
+    static func trim(_ owner: Int64, at number: Int64, in connection: any SQLConnection) throws {
+        if number % 16 == 0 { try trim(owner, in: connection) }
+    }
+
     static func trim(_ owner: Int64, in connection: any SQLConnection) throws {
         let floor = try connection.first(
             "SELECT number FROM notification WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2",
             [.integer(owner), .integer(Int64(PushLimits.notifications))]
         ) { try $0.int64("number") }
         guard let floor else { return }
-        try connection.execute(
-            "DELETE FROM notification WHERE owner = $1 AND number <= $2", [.integer(owner), .integer(floor)])
-        try connection.execute(
-            "UPDATE notification_feed SET floor = $2 WHERE owner = $1 AND floor < $2",
-            [.integer(owner), .integer(floor)])
+        try drop(atMost: trimmedAtOnce, of: owner, where: "number <= $2", [.integer(floor)], in: connection)
     }
 
-    /// Drops what is too old, of some users at a time.
+    /// More than sixteen numbers bring: what has grown far beyond what is kept goes bit by bit.
+    private static let trimmedAtOnce = 1_000
+
+    /// Drops what is too old, some of it at a time.
     /// - Returns: whether there may be more.
     @discardableResult
     package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
         let cutoff: SQLValue = .integer(now - PushLimits.kept)
         let owners = try connection.rows(
             "SELECT DISTINCT owner FROM (SELECT owner FROM notification WHERE changed < $1 LIMIT $2) AS old",
-            [cutoff, .integer(sweptAtOnce)]
+            [cutoff, .integer(ownersSweptAtOnce)]
         ) { try $0.int64("owner") }
         try hold(Set(owners), in: connection)
-        for owner in owners {
-            // Where something was not written at all, it is higher already.
-            try connection.execute(
-                """
-                UPDATE notification_feed SET floor = (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
-                WHERE owner = $1
-                    AND floor < (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
-                """, [.integer(owner), cutoff])
-            try connection.execute(
-                "DELETE FROM notification WHERE owner = $1 AND changed < $2", [.integer(owner), cutoff])
+        var room = sweptAtOnce
+        for owner in owners where room > 0 {
+            room -= try drop(atMost: room, of: owner, where: "changed < $2", [cutoff], in: connection)
         }
         return !owners.isEmpty
     }
 
-    /// Rows by which users are found; each has some thousands at most.
-    private static let sweptAtOnce: Int64 = 20
+    private static let ownersSweptAtOnce: Int64 = 20
+    private static let sweptAtOnce = 500
+
+    /// Drops the oldest of those that a condition is true of, and notes that they may be gone unread.
+    /// - Parameters:
+    ///   - count: a few more, where the last of these share their number with others.
+    ///   - values: the condition's, from `$2` on.
+    /// - Returns: how many they were.
+    @discardableResult
+    private static func drop(
+        atMost count: Int, of owner: Int64, where condition: String, _ values: [SQLValue],
+        in connection: any SQLConnection
+    ) throws -> Int {
+        let key = [.integer(owner)] + values
+        let last = try connection.first(
+            """
+            SELECT MAX(number) AS last FROM (
+                SELECT number FROM notification WHERE owner = $1 AND \(condition) ORDER BY number LIMIT $\(key.count + 1)) AS oldest
+            """, key + [.integer(Int64(count))]
+        ) { try $0.optionalInt64("last") }
+        guard let last = last ?? nil else { return 0 }
+        // Where something was not written at all, it is higher already.
+        try connection.execute(
+            "UPDATE notification_feed SET floor = $2 WHERE owner = $1 AND floor < $2",
+            [.integer(owner), .integer(last)]
+        )
+        return try connection.execute(
+            "DELETE FROM notification WHERE owner = $1 AND \(condition) AND number <= $\(key.count + 1)",
+            key + [.integer(last)])
+    }
 
     /// Of a subscription that has fired once, and been delivered: nothing is to be sent any more.
     private static let isIdle = """

@@ -44,9 +44,10 @@ package struct Notifier {
     /// same ones, and what one of those ends, this one is not to find still there.
     private func holdFeeds() throws {
         try NotificationFeed.hold(
-            in: "SELECT s.owner FROM \(Watch.subscriptions) WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0",
-            zone.key,
-            in: connection)
+            in: """
+                SELECT v.viewer FROM zone_view v WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0
+                AND EXISTS (SELECT 1 FROM subscription s WHERE \(Watch.concerns))
+                """, zone.key, in: connection)
     }
 
     /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions
@@ -64,36 +65,44 @@ package struct Notifier {
         let names = users.indices.map { "$\($0 + 4)" }.joined(separator: ", ")
         try tell(
             """
-            v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1 AND s.record_type = ''
+            v.owner = $1 AND v.zone = $2 AND v.gone = 0
             AND v.viewer IN (SELECT id FROM identity WHERE container = $3 AND user_name IN (\(names)))
-            """, zone.key + [.text(zone.container)] + users.map { .text($0.recordName) }, mayHaveWebhooks: true)
+            """, " AND s.record_type = ''", zone.key + [.text(zone.container)] + users.map { .text($0.recordName) },
+            mayHaveWebhooks: true)
     }
 
     /// - Parameters:
     ///   - types: of the records that changed; nil for any.
     ///   - shares: the hierarchical ones that it concerns.
     private func tellChanges(types: [String]?, shares: Set<Int64>, mayHaveWebhooks: Bool) throws {
-        var values = zone.key
-        var condition =
-            "v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1" + DatabaseFeed.concerned("v", zone, shares)
-        if let types {
-            let parameters = types.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
-            condition +=
-                types.isEmpty
-                ? " AND s.record_type = ''" : " AND (s.record_type = '' OR s.record_type IN (\(parameters)))"
-            values += types.map { .text($0) }
-        }
-        try tell(condition, values, mayHaveWebhooks: mayHaveWebhooks)
+        let views = "v.owner = $1 AND v.zone = $2 AND v.gone = 0" + DatabaseFeed.concerned("v", zone, shares)
+        let names = (types ?? []).indices.map { ", $\($0 + 3)" }.joined()
+        try tell(
+            views, types == nil ? "" : " AND s.record_type IN (''\(names))",
+            zone.key + (types ?? []).map { .text($0) }, mayHaveWebhooks: mayHaveWebhooks)
     }
 
-    private func tell(_ condition: String, _ values: [SQLValue], mayHaveWebhooks: Bool) throws {
-        let owners = try connection.rows(
+    /// Tells zone and database subscriptions.
+    /// - Parameters:
+    ///   - views: a condition on the views `v` of those who may be told.
+    ///   - subscriptions: one on their subscriptions `s`, with its `AND`; nothing for all of them.
+    private func tell(
+        _ views: String, _ subscriptions: String, _ values: [SQLValue], mayHaveWebhooks: Bool
+    ) throws {
+        let told = "\(Watch.concerns) AND s.kind <> 1\(subscriptions)"
+        // Of whoever has more of them than are told, nothing is written but that the devices are to fetch changes.
+        let feeds = try connection.rows(
             """
-            UPDATE notification_feed SET last = last + 1
-            WHERE owner IN (SELECT s.owner FROM \(Watch.subscriptions) WHERE \(condition)) RETURNING owner
+            UPDATE notification_feed SET last = last + 1, floor = CASE WHEN owner IN (
+                SELECT v.viewer FROM zone_view v WHERE \(views) AND (
+                    SELECT 1 FROM subscription s WHERE \(told) LIMIT 1 OFFSET \(PushLimits.subscriptionsPerChange)) IS NOT NULL
+                ) THEN last + 1 ELSE floor END
+            WHERE owner IN (
+                SELECT v.viewer FROM zone_view v WHERE \(views) AND EXISTS (SELECT 1 FROM subscription s WHERE \(told)))
+            RETURNING owner, last
             """, values
-        ) { try $0.int64("owner") }
-        guard !owners.isEmpty else { return }
+        ) { (owner: try $0.int64("owner"), last: try $0.int64("last")) }
+        guard !feeds.isEmpty else { return }
         let next = values.count
         try connection.execute(
             """
@@ -101,10 +110,12 @@ package struct Notifier {
                 other_number, origin, payload, changed)
             SELECT s.owner, s.environment, s.database, s.id, v.owner, v.zone, '', s.kind, f.last, 0, $\(next + 1),
                 $\(next + 2), $\(next + 3)
-            FROM \(Watch.subscriptions) JOIN notification_feed f ON f.owner = s.owner WHERE \(condition)
+            FROM zone_view v JOIN notification_feed f ON f.owner = v.viewer AND f.floor < f.last
+                JOIN subscription s ON \(told) WHERE \(views)
             \(Self.coalescing)
             """, values + [.blob(caller.session), .blob([]), .integer(now)])
-        try announce(to: owners, mayHaveWebhooks: mayHaveWebhooks)
+        for feed in feeds { try NotificationFeed.trim(feed.owner, at: feed.last, in: connection) }
+        try announce(to: feeds.map(\.owner), mayHaveWebhooks: mayHaveWebhooks)
     }
 
     /// `other_number` is the newest change by another session than the newest one's: what the newest one's device is

@@ -11,4 +11,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case timesOfGarbage = "009-times-of-garbage"
     case databaseFeeds = "010-database-feeds"
     case severalServers = "011-several-servers"
+    case toldSubscriptions = "012-told-subscriptions"
 }

@@ -25,7 +25,12 @@ extension Tables {
                 );
                 CREATE INDEX subscription_public ON subscription (zone_owner, record_type, owner, id) WHERE database = 1;
                 CREATE INDEX subscription_zone ON subscription (owner, environment, database, zone_owner, zone, kind, has_webhook);
-                """
+                """,
+                // What a change tells is found past all that it does not concern.
+                .toldSubscriptions: """
+                CREATE INDEX subscription_told ON subscription (owner, environment, database, zone_owner, zone, record_type)
+                    WHERE kind <> 1;
+                """,
             ]),
         Table(
             "notification_feed", key: "owner", whose: .identity("owner"), erased: .withAccount,
@@ -42,7 +47,7 @@ extension Tables {
         Table(
             "notification", key: "owner, environment, database, subscription, zone_owner, zone, record",
             whose: .identity("owner"), erased: .withAccount,
-            billed: .free("at most 5000 a user, for a month"),
+            billed: .free("at most 5000 a user and what sixteen changes add, for a month"),
             mentions: [.init("zone_owner", .kept("the subscriber's"))],
             history: [
                 .baseline: """

@@ -15,10 +15,14 @@ package struct Watch: OptionSet, Sendable, Hashable {
     package static let webhooks = Watch(rawValue: 4)
 
     /// The subscriptions that a zone `z` concerns, as `s`, with the view `v` through which each subscriber sees it.
-    package static let subscriptions = """
-        zone_view v JOIN subscription s ON s.owner = v.viewer AND s.environment = v.environment \
+    static let subscriptions = "zone_view v JOIN subscription s ON \(concerns)"
+
+    /// Whether a subscription `s` is to what its subscriber sees through a view `v`: to that zone, or to all zones of
+    /// the database, which are numbered from one. So written, an index leads there, however many others there are.
+    static let concerns = """
+        s.owner = v.viewer AND s.environment = v.environment \
         AND s.database = v.shared + \(SubscribedDatabase.private.rawValue) \
-        AND (s.zone_owner = 0 OR (s.zone_owner = v.owner AND s.zone = v.zone))
+        AND s.zone_owner IN (0, v.owner) AND s.zone IN (0, v.zone)
         """
 
     /// Somebody has ceased to watch: the other bits say who may, and the next save finds out who does.

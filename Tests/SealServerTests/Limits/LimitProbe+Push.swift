@@ -72,6 +72,15 @@ extension LimitProbe {
         LimitProbe(name: "notificationsAtOnce") { server, amount in
             try await toldToFetch(server) { connection, feed in _ = try fill(amount, feed, connection) }
         },
+        LimitProbe(name: "subscriptionsPerChange") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let results = try await anna.modifySubscriptions(saving: (0..<amount).map { .database("s\($0)") })
+            guard results.allSatisfy({ $0.failure.code.isEmpty }) else { return .internalError }
+            _ = try await anna.save([Write("a")], in: zone)
+            let first = try await anna.onAnotherDevice().listen(after: "0").first
+            return first.name == "reset" ? try first.failure.errorCode : nil
+        },
         LimitProbe(name: "notificationsKept") { server, amount in
             try await toldToFetch(server) { connection, feed in
                 var rest = amount
