@@ -9,8 +9,7 @@ import Testing
 
     /// What speaks HTTP, of the products that the package depends on.
     private static let http: Set<String> = [
-        "AsyncHTTPClient", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "HummingbirdTLS",
-        "NIOHTTP1",
+        "AsyncHTTPClient", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "NIOHTTP1",
         "NIOHTTPTypes", "NIOSSL",
     ]
 

@@ -7,16 +7,19 @@ package import SealStorage
 /// out.
 package enum IndexBuilder {
     package static func run(_ schemas: SchemaStore, _ turn: JobTurn) async throws {
-        while let part = try await turn.read({ try IndexPart.next(schemas, in: $0) }) {
+        var last: IndexBuilds.Place?
+        while let part = try await turn.read({ [last] in try IndexPart.next(schemas, after: last, in: $0) }) {
+            last = part.place
             try await turn.step(at: part.home ?? turn.home) { try part.write(in: $0) }
         }
     }
 }
 
-/// The next records of the first index that is noted.
+/// The next records of an index that is noted.
 package struct IndexPart: Sendable {
     private let build: IndexBuilds.Build
-    private let type: String
+    /// Nil where the schema has no index of it any more.
+    private let type: IndexedType?
     /// Nil before the first one, and where it is gone.
     private let zone: ZoneRow?
     private var entries: [Entry] = []
@@ -24,13 +27,16 @@ package struct IndexPart: Sendable {
     /// Nothing of the zone comes after these.
     private var isZoneDone = true
 
-    private struct Entry {
+    fileprivate struct Entry {
         let record: String
         let position: Int64
         /// By the number of the field.
         let keys: [Int64: Set<IndexKey>]
         /// Nil where they are there already.
         let words: Set<String>?
+
+        /// What it brings: rows and words.
+        var parts: Int { keys.reduce(words?.count ?? 0) { $0 + $1.value.count } }
     }
 
     /// What one transaction takes.
@@ -38,23 +44,24 @@ package struct IndexPart: Sendable {
     private static let mostBytes = 4 * 1024 * 1024
     private static let mostParts = 10_000
 
+    /// - Parameter last: where the part before this one was; nil for the first.
     /// - Returns: nil where no index is to be made.
-    package static func next(_ schemas: SchemaStore, in connection: any SQLConnection) throws -> IndexPart? {
-        guard let build = try IndexBuilds.Build.first(in: connection) else { return nil }
+    package static func next(
+        _ schemas: SchemaStore, after last: IndexBuilds.Place?, in connection: any SQLConnection
+    ) throws -> IndexPart? {
+        guard let build = try IndexBuilds.Build.next(after: last, in: connection) else { return nil }
         let schema = try schemas.schema(build.container, build.environment, in: connection)
         return try IndexPart(build, schema.indexed[build.type], connection)
     }
 
     private init(_ build: IndexBuilds.Build, _ type: IndexedType?, _ connection: any SQLConnection) throws {
         self.build = build
-        self.type = build.type
+        self.type = type
         last = build.record
         zone = try connection.first(
             "SELECT \(ZoneRow.columns) FROM zone z WHERE z.owner = $1 AND z.zone = $2",
             [.integer(build.owner), .integer(build.zone)], ZoneRow.init)
         guard let zone, build.isCleared, let type else { return }
-        let search = SearchIndex(zone: zone, connection: connection)
-        let index = RecordIndex(zone: zone, connection: connection)
         var room = (records: Self.mostRecords, bytes: Self.mostBytes, parts: Self.mostParts)
         try connection.stream(
             """
@@ -71,47 +78,36 @@ package struct IndexPart: Sendable {
             last = record.name
             room.records -= 1
             room.bytes -= record.fields.count
-            guard record.type == type.name else { return true }
-            let subject = try Query.Subject(record, type)
-            let words = type.searchable.isEmpty ? [] : subject.words
-            // One that has too many is not found by them.
-            guard RecordIndex.parts(subject.fields, words, type) <= RecordIndex.mostParts else { return true }
-            // One that was too much is in no index that was made meanwhile, also where this one's end makes it fit.
-            let mayBeOut = RecordIndex.mayHaveBeenTooMuch(record.fields)
-            var keys: [Int64: Set<IndexKey>] = [:]
-            for (field, value) in RecordIndex.values(subject, type, of: mayBeOut ? nil : build.field) {
-                let isWanted = try field == build.field || !index.has(value, of: record.name, field: field)
-                if isWanted { keys[field] = IndexKey.entries(of: value) }
-            }
-            let areThere = try search.has(words, of: record.name, type: type.name)
-            let parts = keys.reduce(areThere ? 0 : words.count) { $0 + $1.value.count }
-            guard parts <= room.parts || entries.isEmpty else {
+            guard let entry = try Entry(record, type, of: build.field, in: zone, connection) else { return true }
+            guard entry.parts <= room.parts || entries.isEmpty else {
                 last = before
                 isZoneDone = false
                 return false
             }
-            room.parts -= parts
-            entries.append(
-                Entry(record: record.name, position: record.position, keys: keys, words: areThere ? nil : words))
+            room.parts -= entry.parts
+            entries.append(entry)
             return true
         }
     }
+
+    package var place: IndexBuilds.Place { build.place }
 
     /// The zone that it is at; nil where that is gone.
     package var home: Home? { zone.map { .zone(owner: $0.owner, zone: $0.number) } }
 
     package func write(in connection: any SQLConnection) throws {
-        // It may have begun anew, for another schema.
-        guard try IndexBuilds.Build.first(in: connection) == build else { return }
+        guard try build.isStill(in: connection) else { return }
         if let zone {
             guard build.isCleared else {
                 try clear(zone, connection)
                 return
             }
-            try enter(zone, connection)
-            guard isZoneDone else {
-                try build.move(to: zone.key, last, in: connection)
-                return
+            if let type {
+                let done = try enter(zone, type, connection)
+                guard isZoneDone, done == last else {
+                    try build.move(to: zone.key, done, in: connection)
+                    return
+                }
             }
         }
         let next = try connection.first(
@@ -143,23 +139,71 @@ package struct IndexPart: Sendable {
         try build.move(to: zone.key, IndexBuilds.Build.cleared, in: connection)
     }
 
-    private func enter(_ zone: ZoneRow, _ connection: any SQLConnection) throws {
+    /// - Returns: up to which record what is there is entered now, in the order of names.
+    private func enter(_ zone: ZoneRow, _ type: IndexedType, _ connection: any SQLConnection) throws -> String {
         let search = SearchIndex(zone: zone, connection: connection)
         var rows = IndexRows(zone: zone, connection)
-        for entry in entries {
-            // Whatever was saved since it was read has entered it.
-            let isSame = try connection.exists(
-                "SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND position = $4 AND deleted = 0",
-                zone.key + [.text(entry.record), .integer(entry.position)])
-            guard isSame else { continue }
+        var done = build.record
+        for read in entries {
+            var entry = read
+            let position = try connection.first(
+                "SELECT position FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
+                zone.key + [.text(read.record)]
+            ) { try $0.int64("position") }
+            if position != read.position {
+                // Its save has entered what it changed, and nothing else. What it left as it was is entered from the
+                // record as it is now: the next part reads that; only what a part begins with is read in the writer.
+                guard done == build.record else { break }
+                guard let now = try current(read.record, type, zone, connection) else {
+                    done = read.record
+                    continue
+                }
+                entry = now
+            }
             for (field, keys) in entry.keys {
                 for key in keys {
                     let isThere = try RecordIndex.has(key, of: entry.record, field: field, in: zone, connection)
                     if !isThere { rows.insert(key, field, entry.record, at: entry.position) }
                 }
             }
-            if let words = entry.words { try search.replace(words, of: entry.record, type: type) }
+            if let words = entry.words { try search.replace(words, of: entry.record, type: type.name) }
+            done = entry.record
         }
         try rows.write()
+        return done == entries.last?.record || entries.isEmpty ? last : done
+    }
+
+    /// What a record holds now; nil where it is gone.
+    private func current(
+        _ name: String, _ type: IndexedType, _ zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> Entry? {
+        let record = try connection.first(
+            "SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
+            zone.key + [.text(name)], StoredRecord.init)
+        return try record.flatMap { try Entry($0, type, of: build.field, in: zone, connection) }
+    }
+}
+
+extension IndexPart.Entry {
+    /// Nil for what is in no index of the type.
+    /// - Parameter field: the index that is made.
+    fileprivate init?(
+        _ record: StoredRecord, _ type: IndexedType, of field: Int64, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws {
+        guard record.type == type.name else { return nil }
+        let index = RecordIndex(zone: zone, connection: connection)
+        let subject = try Query.Subject(record, type)
+        let words = type.searchable.isEmpty ? [] : subject.words
+        // One that has too many is not found by them.
+        guard RecordIndex.parts(subject.fields, words, type) <= RecordIndex.mostParts else { return nil }
+        // One that was too much is in no index that was made meanwhile, also where this one's end makes it fit.
+        let mayBeOut = RecordIndex.mayHaveBeenTooMuch(record.fields)
+        var keys: [Int64: Set<IndexKey>] = [:]
+        for (other, value) in RecordIndex.values(subject, type, of: mayBeOut ? nil : field) {
+            let isWanted = try other == field || !index.has(value, of: record.name, field: other)
+            if isWanted { keys[other] = IndexKey.entries(of: value) }
+        }
+        let areThere = try SearchIndex(zone: zone, connection: connection).has(words, of: record.name, type: type.name)
+        self.init(record: record.name, position: record.position, keys: keys, words: areThere ? nil : words)
     }
 }

@@ -54,6 +54,12 @@ package enum IndexBuilds {
         return needed.isDisjoint(with: building)
     }
 
+    /// What takes its turn.
+    package struct Place: Sendable {
+        let container: String
+        let environment: Environment
+    }
+
     /// One field's index under way.
     struct Build: Sendable, Equatable {
         let field: Int64
@@ -74,12 +80,33 @@ package enum IndexBuilds {
 
         var isCleared: Bool { record != Self.uncleared }
 
-        /// The one whose turn it is.
-        static func first(in connection: any SQLConnection) throws -> Build? {
+        var place: Place { Place(container: container, environment: environment) }
+
+        private static let columns = "field, container, environment, type, owner, zone, record"
+
+        /// The one whose turn it is: containers and environments have a part each before any has a second one, however
+        /// many fields wait there.
+        /// - Parameter last: whose turn it was; nil at first.
+        static func next(after last: Place?, in connection: any SQLConnection) throws -> Build? {
+            func first(_ condition: String, _ values: [SQLValue]) throws -> Build? {
+                try connection.first(
+                    """
+                    SELECT \(columns) FROM index_build WHERE \(condition)
+                    ORDER BY container, environment, field LIMIT 1
+                    """, values, Build.init)
+            }
+            let later = try last.flatMap {
+                try first(
+                    "(container, environment) > ($1, $2)",
+                    [.text($0.container), .integer(Int64($0.environment.rawValue))])
+            }
+            return try later ?? first("1 = 1", [])
+        }
+
+        /// Whether it is still where it was: it may have begun anew, for another schema.
+        func isStill(in connection: any SQLConnection) throws -> Bool {
             try connection.first(
-                """
-                SELECT field, container, environment, type, owner, zone, record FROM index_build ORDER BY field LIMIT 1
-                """, [], Build.init)
+                "SELECT \(Self.columns) FROM index_build WHERE field = $1", [.integer(field)], Build.init) == self
         }
 
         private init(_ row: any SQLRow) throws {

@@ -12,4 +12,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case databaseFeeds = "010-database-feeds"
     case severalServers = "011-several-servers"
     case toldSubscriptions = "012-told-subscriptions"
+    case turnsOfIndexes = "013-turns-of-indexes"
 }

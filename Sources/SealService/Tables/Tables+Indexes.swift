@@ -69,7 +69,9 @@ extension Tables {
                     zone BIGINT NOT NULL,
                     record TEXT NOT NULL
                 );
-                """
+                """,
+                // Whose turn is next, and what a query waits for, among very many.
+                .turnsOfIndexes: "CREATE INDEX index_build_place ON index_build (container, environment, field);",
             ]),
     ]
 }

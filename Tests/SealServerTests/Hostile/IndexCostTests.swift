@@ -222,6 +222,98 @@ import Testing
         }
     }
 
+    /// A save enters what it changes. What it leaves as it was, the index that is made meanwhile has all the same.
+    @Test(arguments: ["age", "tags", "name", "___createTime"]) func whatASaveLeavesAsItWasIsEntered(
+        field: String
+    ) async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let fields: [String: Value] = [
+                "age": .int64(1), "tags": .list([.int64(1), .int64(2)]), "name": .string("early words"),
+                "ratio": .double(1),
+            ]
+            let saved = try await anna.save(["a", "b", "c", "d"].map { .thing($0, fields) }, in: zone)
+            var indexes: RecordType.Indexes = [.queryable, .sortable]
+            if field == "name" { indexes.insert(.searchable) }
+            if field == "tags" { indexes = .queryable }
+            if field == "___createTime" {
+                var schema = try await server.schema().schema
+                schema.types["Thing"]?.fields[field] = RecordType.Field(ValueType(.date), indexes: indexes)
+                try await server.deploy(schema, to: .development)
+            } else {
+                try await server.setIndexes(of: field, from: indexes, to: [])
+                try await server.makeIndexes()
+            }
+            try await server.setIndexes(of: field, from: [], to: indexes)
+            // To the zone, what is there out of the way, then the records.
+            for _ in 0..<2 { try await server.write(try #require(try await server.nextIndexPart())) }
+            let part = try #require(try await server.nextIndexPart())
+            var changed = fields
+            changed["ratio"] = .double(2)
+            var moved: [SavedRecord] = []
+            for record in [saved[0], saved[2], saved[3]] {
+                moved += try await anna.save([.thing(after: record, changed)], in: zone)
+            }
+            #expect(try await anna.codes([Self.deletion(saved[1])], in: zone) == [nil])
+            try await server.write(part)
+            // Once more while it goes on: a part begins with what was saved since it was read.
+            let next = try #require(try await server.nextIndexPart())
+            changed["ratio"] = .double(3)
+            _ = try await anna.save(moved.map { .thing(after: $0, changed) }, in: zone)
+            try await server.write(next)
+            try await server.makeIndexes()
+            let queries = [
+                "age": ["age = 1"], "tags": ["tags CONTAINS 1", "tags CONTAINS 2"],
+                "name": ["name = 'early words'", "self CONTAINS 'words'"], "___createTime": [],
+            ]
+            for query in queries[field] ?? [] {
+                #expect(try await anna.names(query, in: zone) == ["a", "c", "d"], "\(query)")
+            }
+            if field == "___createTime" {
+                #expect(try await anna.names("creationDate > %@", Value.date(-1e300), in: zone) == ["a", "c", "d"])
+            }
+        }
+    }
+
+    /// Whoever has very many fields in one container keeps no other one waiting.
+    @Test func containersTakeTurns() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let names = (0..<5).map { "field\($0)" }
+            let fields = Dictionary(uniqueKeysWithValues: names.map { ($0, Value.int64(1)) })
+            for batch in [0, 150] {
+                _ = try await anna.save((batch..<batch + 150).map { .thing("r\($0)", fields) }, in: zone)
+            }
+            for name in names { try await server.setIndexes(of: name, from: [.queryable, .sortable], to: []) }
+            try await server.makeIndexes()
+            for name in names { try await server.setIndexes(of: name, from: [], to: .queryable) }
+            // It comes last, with the highest number.
+            let other = SchemaChange(
+                container: "org.example.other", environment: .production,
+                indexes: [
+                    .init(
+                        id: 1_000_000, type: "Thing", field: "age", kind: ValueType(.int64), before: [],
+                        after: .queryable)
+                ])
+            try await server.services.database.write(at: .everything) { connection in
+                try SchemaFollowers.follow(other, now: 0, connection)
+            }
+            var parts = 0
+            var last: IndexPart?
+            while parts < 100,
+                try await server.services.database.read({
+                    try $0.exists("SELECT 1 FROM index_build WHERE field = 1000000")
+                })
+            {
+                let part = try #require(try await server.nextIndexPart(after: last))
+                try await server.write(part)
+                last = part
+                parts += 1
+            }
+            #expect(parts <= 4)
+            try await server.makeIndexes()
+            #expect(try await anna.names("field4 = 1", in: zone).count == 300)
+        }
+    }
+
     /// A part that was read before its index began anew is not entered.
     @Test func anIndexThatBeganAnewTakesNothingOfTheOneBefore() async throws {
         try await QueryTests.withZone { anna, zone, server in

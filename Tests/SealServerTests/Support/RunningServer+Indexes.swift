@@ -12,12 +12,12 @@ extension RunningServer {
     func setIndexes(
         of field: String, from before: RecordType.Indexes, to after: RecordType.Indexes
     ) async throws {
-        let stored = try await schema()
-        var schema = stored.schema
+        var schema = try await schema().schema
         schema.types["Thing"]?.fields[field]?.indexes = after
+        try await deploy(schema, to: .development)
+        let stored = try await self.schema()
         let id = try #require(stored.fieldID(type: "Thing", field: field))
         let kind = try #require(stored.field(field, of: "Thing")).type
-        try await deploy(schema, to: .development)
         try await services.database.write(at: .everything) { connection in
             try SchemaFollowers.follow(
                 SchemaChange(
@@ -28,9 +28,10 @@ extension RunningServer {
     }
 
     /// What is to be entered next; nil where no index is to be made.
-    func nextIndexPart() async throws -> IndexPart? {
+    /// - Parameter last: the part before it.
+    func nextIndexPart(after last: IndexPart? = nil) async throws -> IndexPart? {
         let schemas = services.schemas
-        return try await services.database.read { try IndexPart.next(schemas, in: $0) }
+        return try await services.database.read { try IndexPart.next(schemas, after: last?.place, in: $0) }
     }
 
     func write(_ part: IndexPart) async throws {
