@@ -41,6 +41,7 @@ enum LimitTable {
             row("enrolmentPackageBytes", DeviceEnrolment.mostPackageBytes, "bytes", .limitExceeded),
             row("deviceNameBytes", Limits.nameBytes, "bytes", .invalidArguments),
             row("deleteSelfReferences", DeleteReference.limit, "records", .limitExceeded),
+            row("deleteSelfReferencesPerRequest", DeleteReference.mostPerRequest, "references", .limitExceeded),
             row("cascadedDeletions", Cascade.limit, "records", .limitExceeded),
             // Of what is stored
             row("devicesPerAccount", Devices.mostPerAccount, "devices", nil),

@@ -18,7 +18,7 @@ package struct RecordIndex {
             try follow(change, type, &rows, &words)
             // What one record alone takes out is never too much, or it could not be deleted.
             guard rows.count + words <= Self.mostPartsPerRequest || changes.count == 1 else {
-                throw Self.tooManyTogether
+                throw Self.tooMany(with: change)
             }
         }
         try rows.write()
@@ -43,8 +43,10 @@ package struct RecordIndex {
         // Read again only where a text is another one: not those of a deleted record, which may be long.
         guard !isFormerEntered || type.searchable.contains(where: { !Value.isSame(values[$0], former[$0]) })
         else { return }
+        let room = Self.mostPartsPerRequest - wordCount
         wordCount += try SearchIndex(zone: zone, connection: connection).replace(
-            words, of: change.name, type: type.name, atMost: Self.mostPartsPerRequest - wordCount)
+            words, of: change.name, type: type.name
+        ) { if $0 > room { throw Self.tooMany(with: change) } }
     }
 
     /// Whether the former version is in each index that it belongs into: one that was too much is in none of those that
@@ -87,7 +89,17 @@ package struct RecordIndex {
     /// What one request may bring into the indexes and take out of them, together.
     package static let mostPartsPerRequest = 25_000
 
-    static let tooManyTogether = ServerError(
+    /// What is sent comes before what goes along with it, of which there are fewer only once some were deleted before.
+    private static func tooMany(with change: RecordChange) -> ServerError {
+        change.wentAlong ? tooManyAlong : tooManyTogether
+    }
+
+    private static let tooManyAlong = ServerError(
+        .limitExceeded,
+        "What goes with a deletion takes more than \(mostPartsPerRequest) values, list elements and words out of indexes.",
+        remedy: "Delete some of the records that refer to it first, or fewer in one request.")
+
+    private static let tooManyTogether = ServerError(
         .limitExceeded,
         "The request changes more than \(mostPartsPerRequest) values, list elements and words in fields that are indexed.",
         remedy: "Send fewer records at once, or take the index from such fields in the schema.")

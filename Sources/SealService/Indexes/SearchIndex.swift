@@ -17,12 +17,15 @@ struct SearchIndex {
     }
 
     /// Puts a record's words in the place of those that it had.
+    /// - Parameter check: throws where so many are too many; nothing has changed then.
     /// - Returns: how many words came and went.
     @discardableResult
-    func replace(_ words: Set<String>, of record: String, type: String, atMost most: Int = .max) throws -> Int {
+    func replace(
+        _ words: Set<String>, of record: String, type: String, check: (_ count: Int) throws -> Void = { _ in }
+    ) throws -> Int {
         let known = try document(of: record)
         let gone = known.map { Self.count($0.terms) } ?? 0
-        guard gone + words.count <= most else { throw RecordIndex.tooManyTogether }
+        try check(gone + words.count)
         if let known { try Self.remove(known.id, known.terms, connection) }
         guard !words.isEmpty else {
             if known != nil {

@@ -5,7 +5,7 @@ extension StoredRecord {
     /// In the place of `columns`, of a row `departure`.
     static let departureColumns = """
         name, type, position, created, modified, 1 AS deleted, hash, statement, proof, fields, position AS tag, \
-        0 AS assets, NULL AS went_with, share, move
+        0 AS assets, 0 AS delete_references, NULL AS went_with, share, move
         """
 
     static func departure(

@@ -24,6 +24,8 @@ package struct StoredRecord: Sendable {
     /// The number behind the change tag; a new tag alone leaves the record's place in the feed as it is.
     package let tag: Int64
     package let assets: Int
+    /// How many of its references lead to what it goes with (`DeleteReference`).
+    let deleteReferences: Int
     /// For a record that went with the target of a reference: the place of that target's deletion (`Cascade`).
     let wentWith: Int64?
     /// The scope of its newest statement: a share's number, or 0.
@@ -34,7 +36,8 @@ package struct StoredRecord: Sendable {
     let move: [UInt8]?
 
     package static let columns = """
-        name, type, position, created, modified, deleted, hash, statement, proof, fields, tag, assets, went_with, share,
+        name, type, position, created, modified, deleted, hash, statement, proof, fields, tag, assets,
+        delete_references, went_with, share,
         CASE WHEN move_hash = hash THEN NULL ELSE move END AS move
         """
 
@@ -51,6 +54,7 @@ package struct StoredRecord: Sendable {
         fields = try row.bytes("fields")
         tag = try row.int64("tag")
         assets = Int(try row.int64("assets"))
+        deleteReferences = Int(try row.int64("delete_references"))
         wentWith = try row.optionalInt64("went_with")
         share = try row.int64("share")
         move = try row.optionalBytes("move")

@@ -30,6 +30,8 @@ package struct RecordChange: Sendable {
     package let shares: Set<Int64>
     /// What the record's last save left; nil for a new record.
     package let former: Former?
+    /// It went with another one's deletion.
+    var wentAlong = false
 
     package struct Former: Sendable {
         /// Microseconds since 1970.

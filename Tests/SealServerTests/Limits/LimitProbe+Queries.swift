@@ -23,6 +23,19 @@ extension LimitProbe {
             wide.fields = [("refs", .plain(.list(references)))]
             return try await anna.codes([wide], in: try await anna.makeZone())[0]
         },
+        LimitProbe(name: "deleteSelfReferencesPerRequest") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let writes = stride(from: 0, to: amount, by: 700).map { start -> Write in
+                var write = Write("r\(start)", nil)
+                let references = (start..<min(start + 700, amount)).map {
+                    Value.reference(ReferenceValue(recordName: "t\($0)", action: .deleteSelf))
+                }
+                write.fields = [("refs", .plain(.list(references)))]
+                return write
+            }
+            return try await refusal { try await anna.save(writes, in: zone) }
+        },
         // CascadeTests deletes real chains.
         LimitProbe(name: "cascadedDeletions") { _, amount in ReferenceReader.Bounds().refusal(records: amount)?.code },
     ]

@@ -32,6 +32,8 @@ enum SaveJudge: Sendable {
         self = .identity(found.chain, path)
     }
 
+    var isPublic: Bool { if case .identity = self { true } else { false } }
+
     /// May this caller write now?
     func checkRights(of caller: Caller) throws(ServerError) {
         guard case .rosters(let rosters) = self else { return }

@@ -69,25 +69,34 @@ extension SaveReferences {
         }
     }
 
-    /// Refuses whatever would give a target more sources than it may have.
+    /// Refuses whatever would give a target more sources than it may have, or take away more references than one
+    /// request may.
     func withinSources(_ placed: SaveOutcomes) throws -> SaveOutcomes {
         // Where nothing goes with its target, anybody could use up the sources that somebody else's record may have.
         guard !isPublic else { return placed }
         var outcomes = placed
-        let names = Set(placed.names)
-        var sources: [String: Set<String>] = [:]
+        var planned: [String: Set<String>] = [:]
+        var gone = 0
         for (index, record) in placed.accepted {
-            let targets = Set(record.content.fields.deleteReferences.map(\.target))
-            for target in targets where sources[target] == nil {
-                // What this request saves is counted as it will be.
-                let stored = try DeleteReference.sources(of: target, in: zone, connection).map(\.source)
-                sources[target] = Set(stored).subtracting(names)
-            }
-            guard targets.allSatisfy({ (sources[$0]?.count ?? 0) < DeleteReference.limit }) else {
-                outcomes.refuse(index, DeleteReference.tooMany)
+            let former = record.predecessor?.deleteReferences ?? 0
+            // What one record alone takes away is never too much, or it could not be deleted.
+            guard former == 0 || gone == 0 || gone + former <= DeleteReference.mostGone else {
+                outcomes.refuse(index, DeleteReference.tooManyGone)
                 continue
             }
-            for target in targets { sources[target]?.insert(record.name) }
+            gone += former
+            planned[record.name] = Set(record.content.fields.deleteReferences.map(\.target))
+        }
+        guard planned.values.contains(where: { !$0.isEmpty }) else { return outcomes }
+        var room = SourceRoom(in: zone, planned: planned, connection)
+        for (index, record) in outcomes.accepted {
+            var targets = planned[record.name] ?? []
+            // Where it referred to already, it has its place.
+            if !targets.isEmpty, record.predecessor?.deleteReferences ?? 0 > 0 {
+                targets.subtract(
+                    try DeleteReference.stored(of: record.name, in: zone, connection).map(\.target))
+            }
+            if let refusal = try room.take(targets) { outcomes.refuse(index, refusal) }
         }
         return outcomes
     }

@@ -19,7 +19,8 @@ extension SaveWriting {
             let name = member.record.name
             try keepTaken(member, by: root.position)
             try remove(name, at: position, deletion: root.position)
-            try DeleteReference.store([], of: name, hadSome: true, in: zone, connection)
+            try DeleteReference.store(
+                [], of: name, hadSome: member.record.deleteReferences > 0, in: zone, connection)
             if try Blobs.attach([], to: name, hadAssets: member.record.assets > 0, zone: zone, in: connection) {
                 written.leftGarbage = true
             }
@@ -81,6 +82,6 @@ extension SaveWriting {
             fields: [], words: [:],
             formerFields: member.record.fields, formerBytes: member.record.fields.count, isNewRow: false,
             shares: member.record.share > 0 ? [member.record.share] : [],
-            former: .init(modified: member.record.modified, statement: member.record.statement))
+            former: .init(modified: member.record.modified, statement: member.record.statement), wentAlong: true)
     }
 }

@@ -66,7 +66,7 @@ struct SaveWriting {
     /// What else is written of a record that is stored.
     private func follow(_ record: WrittenRecord, _ written: inout Written) throws {
         let accepted = record.accepted
-        let references = accepted.content.fields.deleteReferences
+        let references = deleteReferences(of: accepted)
         let hadReferences = (accepted.predecessor?.deleteReferences ?? 0) > 0
         if hadReferences || !references.isEmpty {
             try DeleteReference.store(references, of: accepted.name, hadSome: hadReferences, in: zone, connection)
@@ -107,9 +107,14 @@ struct SaveWriting {
             .integer(accepted.modified(now: now)), .bool(accepted.isDeletion),
             .integer(Int64(content.fields.assets.count)),
             .blob(content.statementBytes), .blob(content.proof), .blob(content.fields.bytes),
-            .integer(record.tag), .integer(Int64(content.fields.deleteReferences.count)),
+            .integer(record.tag), .integer(Int64(deleteReferences(of: accepted).count)),
             .integer(accepted.scopeNumber), .bool(accepted.isKeyKnown),
         ]
+    }
+
+    /// In the public database nothing goes with anything: nobody looks for them.
+    private func deleteReferences(of record: AcceptedRecord) -> [DeleteReference] {
+        zone.isPublic ? [] : record.content.fields.deleteReferences
     }
 
     // MARK: Parents

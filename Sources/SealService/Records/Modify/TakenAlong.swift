@@ -60,7 +60,7 @@ struct ReferenceReader {
     let zone: ZoneRow
     let connection: any SQLConnection
     private let bounds: Bounds
-    private var work = (records: 0, bytes: 0, references: 0)
+    private var work = (records: 0, bytes: 0, references: 0, gone: 0)
     /// Those that were read, with what their statements say.
     private var read: [String: Known] = [:]
 
@@ -76,10 +76,12 @@ struct ReferenceReader {
         var bytes = 16 * 1024 * 1024
         /// Looks into the index of references, and what they find.
         var references = 10_000
+        /// References that go with the records that have them.
+        var gone = DeleteReference.mostGone
 
         /// Why so many records do not go with one request, of so many bytes; nil where they do.
-        func refusal(records: Int, bytes: Int = 0) -> ServerError? {
-            records <= self.records && bytes <= self.bytes ? nil : TakenAlong.tooLarge
+        func refusal(records: Int, bytes: Int = 0, gone: Int = 0) -> ServerError? {
+            records <= self.records && bytes <= self.bytes && gone <= self.gone ? nil : TakenAlong.tooLarge
         }
     }
 
@@ -132,7 +134,7 @@ struct ReferenceReader {
                 guard along.members.count < Limits.takenRecords else {
                     return .refused(.init(error: TakenAlong.tooLarge))
                 }
-                if let error = bounds.refusal(records: work.records, bytes: work.bytes) {
+                if let error = bounds.refusal(records: work.records, bytes: work.bytes, gone: work.gone) {
                     return .refused(.init(error: error))
                 }
                 reached.insert(source)
@@ -167,6 +169,7 @@ struct ReferenceReader {
             try Statement(canonicalBytes: record.statement)
         }
         work.bytes += record.fields.count
+        work.gone += record.deleteReferences
         let known = Known(record: record, statement: statement)
         read[name] = known
         return known
