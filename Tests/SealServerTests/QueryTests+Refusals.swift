@@ -6,6 +6,7 @@ import SealSchema
 import SealStatements
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealKit
@@ -237,7 +238,138 @@ import Testing
         }
     }
 
-    /// One equality among many records: as many rows are read as there are matches, whatever else the zone holds.
+    /// However many are farther away, the nearest are found; and as many pages as there are records that may be put in
+    /// order.
+    @Test func theNearestAreFoundAmongMany() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let rome = QueryTests.rome
+            var places: [String: Location] = [:]
+            // Within a kilometre, and some more around three.
+            for index in 0..<150 {
+                places["near\(index)"] = Location(
+                    latitude: rome.latitude + Double(index) * 0.00005, longitude: rome.longitude)
+            }
+            for index in 0..<2_000 {
+                places["far\(index)"] = Location(
+                    latitude: rome.latitude + 0.027 + Double(index) * 0.0000005,
+                    longitude: rome.longitude - Double(index) * 0.0000003)
+            }
+            let things = places.sorted { $0.key < $1.key }.map { Write.thing($0.key, ["place": .location($0.value)]) }
+            for start in stride(from: 0, to: things.count, by: 400) {
+                let codes = try await anna.codes(Array(things[start..<min(start + 400, things.count)]), in: zone)
+                #expect(codes == Array(repeating: nil, count: codes.count))
+            }
+            func distance(_ name: String, _ centre: Location) throws -> Double {
+                let place = try #require(places[name])
+                return Distance.metres(centre.latitude, centre.longitude, place.latitude, place.longitude)
+            }
+            for centre in [rome, Location(latitude: 40.7128, longitude: -74.006)] {
+                let query = Query(
+                    recordType: "Thing", predicate: Query.Predicate([]),
+                    sortDescriptors: [Query.SortDescriptor(key: "place", relativeLocation: centre)])
+                var (names, cursor): ([String], Data) = ([], Data())
+                while names.count < 1_000 {
+                    let page = try await anna.query(query, in: zone, cursor: cursor, limit: 200, keys: [])
+                    names += page.matches.map(\.record.recordName)
+                    cursor = page.cursor
+                    try #require(!cursor.isEmpty)
+                }
+                let found = try names.map { try distance($0, centre) }
+                let wanted = try places.keys.map { try distance($0, centre) }.sorted().prefix(found.count)
+                #expect(Set(names).count == names.count)
+                #expect(found == Array(wanted))
+                // Beyond what may be put in order there is no end of it without a condition.
+                try await expectRefusal(.limitExceeded) { try await anna.names(query, in: zone, limit: 400) }
+            }
+        }
+    }
+
+    /// What a circle has found, a larger one does not read again.
+    @Test func byDistanceEachRecordIsReadOnce() async throws {
+        let reads = Mutex(0)
+        let counter = StatementCounter { sql, _ in
+            if sql.contains("FROM record WHERE owner = $1 AND zone = $2 AND name = $3") { reads.withLock { $0 += 1 } }
+        }
+        try await RunningServer.with(counter: counter) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            for start in stride(from: 0, to: 1_200, by: 400) {
+                let things = (start..<start + 400).map { index in
+                    let place = Location(
+                        latitude: QueryTests.rome.latitude + Double(index) * 0.000001, longitude: 12.4964)
+                    return Write.thing("r\(index)", ["place": .location(place), "name": .string("n\(index)")])
+                }
+                let codes = try await anna.codes(things, in: zone)
+                #expect(codes == Array(repeating: nil, count: codes.count))
+            }
+            // Nothing begins so; what does is looked for among all.
+            let query = Query(
+                recordType: "Thing", predicate: try Query.Predicate("name BEGINSWITH 'é'"),
+                sortDescriptors: [Query.SortDescriptor(key: "place", relativeLocation: QueryTests.rome)])
+            reads.withLock { $0 = 0 }
+            #expect(try await anna.names(query, in: zone).isEmpty)
+            let whole = reads.withLock { $0 }
+            #expect(whole <= 2_400)
+            // And no more than a page needs.
+            reads.withLock { $0 = 0 }
+            let nearest = Query(
+                recordType: "Thing", predicate: Query.Predicate([]),
+                sortDescriptors: [Query.SortDescriptor(key: "place", relativeLocation: QueryTests.rome)])
+            let page = try await anna.query(nearest, in: zone, limit: 10, keys: [])
+            let first = (0..<10).map { "r\($0)" }
+            #expect(page.matches.map(\.record.recordName) == first)
+            let needed = reads.withLock { $0 }
+            #expect(needed <= 100)
+        }
+    }
+
+    /// By which condition a zone is gone through is found out within what a page may cost: the next one goes on.
+    @Test func zonesAreCountedWithinAPage() async throws {
+        let counter = StatementCounter()
+        try await RunningServer.with(counter: counter) { server in
+            let anna = try await Person.ready(server)
+            let keys = ["k1", "k2", "k3", "k4", "k5"]
+            for index in 0..<9 {
+                let zone = try await anna.makeZone("zone\(index)")
+                var things = (0..<350).map { number in
+                    Write.thing("r\(number)", Dictionary(uniqueKeysWithValues: keys.map { ($0, Value.int64(0)) }))
+                }
+                if index == 8 {
+                    things.append(.thing("it", Dictionary(uniqueKeysWithValues: keys.map { ($0, Value.int64(7)) })))
+                }
+                let codes = try await anna.codes(things, in: zone)
+                #expect(codes == Array(repeating: nil, count: codes.count))
+            }
+            let query = try QueryTests.query("k1 >= 0 AND k2 >= 0 AND k3 >= 0 AND k4 >= 0 AND k5 = 7")
+            let rows = counter.rows
+            let first = try await anna.query(query, in: nil, keys: [])
+            #expect(counter.rows - rows < 13_000)
+            #expect(first.matches.isEmpty && !first.cursor.isEmpty)
+            let second = try await anna.query(query, in: nil, cursor: first.cursor, keys: [])
+            #expect(second.matches.map(\.record.recordName) == ["it"])
+            #expect(second.cursor.isEmpty)
+        }
+    }
+
+    /// A page reads so many bytes, however few records they are.
+    @Test func longRecordsEndAPageEarlier() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            for batch in 0..<14 {
+                let things = (0..<2).map { index -> Write in
+                    var write = Write.thing("r\(batch * 2 + index)", ["age": .int64(1)])
+                    write.fields.append(("body", .encrypted(.data([UInt8](repeating: 1, count: 700_000)))))
+                    return write
+                }
+                let codes = try await anna.codes(things, in: zone)
+                #expect(codes == Array(repeating: nil, count: codes.count))
+            }
+            let page = try await anna.query(try QueryTests.query("age = 1"), in: zone, limit: 400, keys: [])
+            // 16 MiB, and the last of them.
+            #expect((20...25).contains(page.matches.count) && !page.cursor.isEmpty)
+            #expect(try await anna.names("age = 1", in: zone).count == 28)
+        }
+    }
+
     @Test func aQueryReadsWhatItFinds() async throws {
         try await QueryTests.withZone { anna, zone, server in
             for start in stride(from: 0, to: 2000, by: 400) {

@@ -15,6 +15,11 @@ struct QueryCursor: Equatable {
     /// The place in each zone's feed at which the query began there.
     let snapshots: [Int64: Int64]
 
+    /// In the place of a driver: which one it is, is still to be found out.
+    static let undecided = UInt8.max
+    /// Nil where none is decided on.
+    var chosen: Int? { driver == Self.undecided ? nil : Int(driver) }
+
     private static let version: UInt8 = 2
     private static let mostBytes = 16_384
 

@@ -65,17 +65,26 @@ package struct QueryPager {
             order: QueryOrder(ascending: query.sortDescriptors.map(\.ascending)), connection: connection)
     }
 
+    /// Of a zone, without an order.
+    private static let beginning = QueryPlace(keys: [IndexKey(bytes: [])], record: QueryPlace.lowest)
+
     /// Without an order: one zone after the other.
     private func inTurn() throws -> Page {
         var page = Page()
         var budget = QueryBudget()
         for (index, zone) in zones.enumerated() where zone.number >= cursor?.zone ?? .min {
+            // The zones before have cost enough: which way this one is gone through the next page finds out.
+            if budget.counted <= 0 {
+                page.snapshots[zone.number] = zone.position
+                page.next = cursor(QueryCursor.undecided, zone, Self.beginning, page.snapshots)
+                return page
+            }
             let isResumed = zone.number == cursor?.zone
             let snapshot = isResumed ? cursor?.snapshots[zone.number] ?? 0 : zone.position
             page.snapshots[zone.number] = snapshot
             let (plan, driver) = try QueryPlan.make(
-                query, type, chosen: isResumed ? cursor.map { Int($0.driver) } : nil, gathered: Self.gathered, in: zone,
-                connection)
+                query, type, chosen: isResumed ? cursor?.chosen : nil, gathered: Self.gathered, budget: &budget,
+                in: zone, connection)
             // One more than wanted tells whether there is more.
             let wanted = limit - page.found.count + 1
             var part = try run(zone, snapshot: snapshot).page(
@@ -85,9 +94,7 @@ package struct QueryPager {
                 part.found.removeLast()
                 guard let last = part.found.last else {
                     // Nothing of this zone has room: the page before it ends where this zone begins.
-                    page.next = cursor(
-                        UInt8(driver), zone, QueryPlace(keys: [IndexKey(bytes: [])], record: QueryPlace.lowest),
-                        page.snapshots)
+                    page.next = cursor(UInt8(driver), zone, Self.beginning, page.snapshots)
                     return page
                 }
                 part.reached = last
@@ -113,17 +120,20 @@ package struct QueryPager {
         var page = Page()
         var all: [Found] = []
         var frontier: (zone: Int, place: QueryPlace)?
+        var whole = QueryBudget()
         for (index, zone) in zones.enumerated() {
             // A zone that was not there when the query began is left out.
             guard let snapshot = cursor == nil ? zone.position : cursor?.snapshots[zone.number] else { continue }
             page.snapshots[zone.number] = snapshot
-            var budget = QueryBudget()
+            var budget = whole
             budget.entries = max(100, budget.entries / share)
             budget.records = max(100, budget.records / share)
             let gathered = max(50, Self.gathered / share)
-            let (plan, _) = try QueryPlan.make(query, type, chosen: nil, gathered: gathered, in: zone, connection)
+            let (plan, _) = try QueryPlan.make(
+                query, type, chosen: nil, gathered: gathered, budget: &budget, in: zone, connection)
             let part = try run(zone, snapshot: snapshot).page(
                 plan, after: start(in: zone, order), limit: limit + 1, gathered: gathered, budget: &budget)
+            (whole.counted, whole.ordered) = (budget.counted, budget.ordered)
             all += part.found.map { Found(zone: index, place: $0, driver: 0) }
             if let reached = part.reached, frontier.map({ precedes((index, reached), $0, order) }) ?? true {
                 frontier = (index, reached)

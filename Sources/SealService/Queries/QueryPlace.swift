@@ -1,4 +1,5 @@
 package import SealQuery
+import SealWire
 
 /// A place in a zone's results: after everything with lesser keys, and with these keys up to this record.
 package struct QueryPlace: Sendable, Equatable {
@@ -38,8 +39,26 @@ struct QueryOrder: Sendable {
 package struct QueryBudget {
     /// Index entries and records' heads that are looked at.
     package var entries = 10_000
-    /// Records that are read and evaluated.
+    /// Records that are read and evaluated; a long one counts as several.
     package var records = 2_000
+    /// Index entries that are counted to find out by which condition there are the fewest candidates.
+    package var counted = 10_000
+    /// The same as `records`, of what has to be read before it can be put in order: a page that is ended in the middle
+    /// of that has no result. Over all of a page's zones, 256 MiB.
+    package var ordered = 32_768
+
+    private static let bytesPerRecord = 8_192
 
     var isSpent: Bool { entries <= 0 || records <= 0 }
+
+    /// For a record that was read.
+    mutating func charge(bytes: Int) {
+        let count = 1 + bytes / Self.bytesPerRecord
+        records -= count
+        ordered -= count
+    }
+
+    static let tooMuchToOrder = ServerError(
+        .limitExceeded, "More than 256 MiB of records would have to be read to put some of them in order.",
+        remedy: "Name a zone, add a condition that leaves fewer, or put large values into assets.")
 }

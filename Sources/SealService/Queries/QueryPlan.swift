@@ -21,8 +21,8 @@ package enum QueryPlan {
     ///   - gathered: how many candidates are few.
     /// - Returns: the plan, and which of the drivers it goes by.
     package static func make(
-        _ query: Query, _ type: IndexedType, chosen: Int?, gathered: Int, in zone: ZoneRow,
-        _ connection: any SQLConnection
+        _ query: Query, _ type: IndexedType, chosen: Int?, gathered: Int, budget: inout QueryBudget,
+        in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> (plan: QueryPlan, driver: Int) {
         if query.predicate.conditions.contains(where: { $0.test == .never && !$0.isNegated }) { return (.nothing, 0) }
         let drivers = QueryDriver.all(query, type)
@@ -41,14 +41,16 @@ package enum QueryPlan {
             }
             let index =
                 try chosen
-                ?? (drivers.count == 1 ? 0 : fewest(drivers, upTo: gathered, query, in: zone, connection)?.index ?? 0)
+                ?? (drivers.count == 1
+                    ? 0 : fewest(drivers, upTo: gathered, query, &budget, in: zone, connection)?.index ?? 0)
             return (.walk(drivers[index]), index)
         }
         guard let field = type.field(first.key) else { return (.nothing, 0) }
         let own = drivers.first { $0.key == first.key } ?? QueryDriver(first.key, field, [.all])
         let isWalk = query.sortDescriptors.count == 1 && first.relativeLocation == nil
         if !(isWalk && drivers.count == 1 && drivers[0].key == first.key), !drivers.isEmpty,
-            let few = try fewest(drivers, upTo: gathered + 1, query, in: zone, connection), few.count <= gathered
+            let few = try fewest(drivers, upTo: gathered + 1, query, &budget, in: zone, connection),
+            few.count <= gathered
         {
             return (.gather(drivers[few.index]), 0)
         }
@@ -56,12 +58,15 @@ package enum QueryPlan {
         return (first.relativeLocation == nil ? .groups(own) : .nearest(key: first.key, field), 0)
     }
 
+    /// Of those that the budget was enough to count: nil for none.
     private static func fewest(
-        _ drivers: [QueryDriver], upTo bound: Int, _ query: Query, in zone: ZoneRow, _ connection: any SQLConnection
+        _ drivers: [QueryDriver], upTo bound: Int, _ query: Query, _ budget: inout QueryBudget, in zone: ZoneRow,
+        _ connection: any SQLConnection
     ) throws -> (index: Int, count: Int)? {
         var best: (index: Int, count: Int)?
-        for (index, driver) in drivers.enumerated() {
+        for (index, driver) in drivers.enumerated() where budget.counted > 0 {
             let count = try driver.count(upTo: best?.count ?? bound, type: query.recordType, in: zone, connection)
+            budget.counted -= count
             if count < best?.count ?? .max { best = (index, count) }
             if count == 0 { break }
         }

@@ -8,6 +8,8 @@ extension QueryRun {
     /// So many records at most are put in order in memory.
     package static let mostOrdered = 2_000
 
+    static let tooManyNear = tooMany("are so near")
+
     private static func tooMany(_ what: String) -> ServerError {
         ServerError(
             .limitExceeded, "More than \(mostOrdered) records \(what): too many to put in order.",
@@ -27,8 +29,7 @@ extension QueryRun {
             let names = try all(driver.only(current), atMost: Self.mostOrdered)
             guard names.count <= Self.mostOrdered else { throw Self.tooMany("have the same value in the first key") }
             budget.entries -= names.count
-            budget.records -= names.count
-            let group = try ordered(names, after: start, limit: limit - page.found.count)
+            let group = try ordered(names, after: start, limit: limit - page.found.count, &budget)
             page.found += group.found
             if let reached = group.reached {
                 page.reached = reached
@@ -45,7 +46,7 @@ extension QueryRun {
     }
 
     /// The place after everything that has this first key.
-    private func endOfGroup(_ value: IndexKey) -> QueryPlace {
+    func endOfGroup(_ value: IndexKey) -> QueryPlace {
         QueryPlace(
             keys: [value] + order.ascending.dropFirst().map { $0 ? .end : IndexKey(bytes: []) }, record: order.last)
     }
@@ -56,30 +57,6 @@ extension QueryRun {
             limit: 1,
             type: type.name, in: zone, connection
         ).first?.key
-    }
-
-    // MARK: Distance
-
-    func nearest(_ key: String, _ field: IndexedType.Field, after start: QueryPlace?, limit: Int) throws -> Page {
-        guard let centre = query.sortDescriptors[0].relativeLocation else { return Page() }
-        var radius = 1_000.0
-        while true {
-            let circle = Query.Condition(
-                .near(key, latitude: centre.latitude, longitude: centre.longitude, metres: radius))
-            let isEverything = radius >= Distance.farthest
-            let driver = QueryDriver(key, field, isEverything ? [.all] : circle.ranges(in: .location) ?? [.all])
-            let names = try all(driver, atMost: Self.mostOrdered)
-            guard names.count <= Self.mostOrdered else { throw Self.tooMany("are so near") }
-            // Beyond the radius not everything has been found.
-            var page = try ordered(names, after: start, limit: .max)
-            if !isEverything, let edge = IndexKey(.double(radius)) { page.found.removeAll { $0.keys[0] > edge } }
-            if page.found.count >= limit || isEverything {
-                if page.found.count > limit { page.found.removeLast(page.found.count - limit) }
-                page.reached = page.found.count >= limit ? page.found.last : nil
-                return page
-            }
-            radius *= 4
-        }
     }
 }
 

@@ -29,9 +29,9 @@ package struct QueryRun {
         switch plan {
         case .nothing: Page()
         case .walk(let driver): try walk(driver, after: place, limit: limit, budget: &budget)
-        case .gather(let driver): try gather(driver, after: place, limit: limit)
+        case .gather(let driver): try gather(driver, after: place, limit: limit, &budget)
         case .groups(let driver): try groups(driver, after: place, limit: limit, budget: &budget)
-        case .nearest(let key, let field): try nearest(key, field, after: place, limit: limit)
+        case .nearest(let key, let field): try nearest(key, field, after: place, limit: limit, &budget)
         }
     }
 
@@ -50,8 +50,7 @@ package struct QueryRun {
                 place = here
                 budget.entries -= 1
                 if !candidate.isOther, candidate.since ?? 0 <= snapshot {
-                    budget.records -= 1
-                    if let record = try match(candidate.record), driver.stands(candidate, record) {
+                    if let record = try match(candidate.record, &budget), driver.stands(candidate, record) {
                         page.found.append(here)
                     }
                 }
@@ -64,12 +63,10 @@ package struct QueryRun {
     }
 
     /// The record, if it is a result.
-    func match(_ name: String) throws -> Query.Subject? {
-        guard let record = try StoredRecord.find(name, in: zone, connection), !record.isDeleted,
-            record.type == type.name
-        else {
-            return nil
-        }
+    func match(_ name: String, _ budget: inout QueryBudget) throws -> Query.Subject? {
+        let stored = try StoredRecord.find(name, in: zone, connection)
+        budget.charge(bytes: stored?.fields.count ?? 0)
+        guard let record = stored, !record.isDeleted, record.type == type.name else { return nil }
         if let rights, try rights.refusalToRead(Statement(canonicalBytes: record.statement)) != nil { return nil }
         let subject = try Query.Subject(record, type)
         return query.matches(subject) ? subject : nil
@@ -77,8 +74,18 @@ package struct QueryRun {
 
     // MARK: Few candidates
 
-    private func gather(_ driver: QueryDriver, after place: QueryPlace?, limit: Int) throws -> Page {
-        try ordered(try all(driver), after: place, limit: limit)
+    private func gather(
+        _ driver: QueryDriver, after place: QueryPlace?, limit: Int, _ budget: inout QueryBudget
+    ) throws -> Page {
+        try ordered(try all(driver), after: place, limit: limit, &budget)
+    }
+
+    private func nearest(
+        _ key: String, _ field: IndexedType.Field, after place: QueryPlace?, limit: Int, _ budget: inout QueryBudget
+    ) throws -> Page {
+        guard let centre = query.sortDescriptors[0].relativeLocation else { return Page() }
+        var search = NearestSearch(self, key, field, from: centre, after: place, limit: limit)
+        return try search.page(&budget)
     }
 
     /// Every candidate's record, once.
@@ -96,18 +103,26 @@ package struct QueryRun {
     }
 
     /// Those that are results and come after a place, in order.
-    func ordered(_ names: Set<String>, after place: QueryPlace?, limit: Int) throws -> Page {
+    func ordered(
+        _ names: Set<String>, after place: QueryPlace?, limit: Int, _ budget: inout QueryBudget
+    ) throws -> Page {
         var places: [QueryPlace] = []
         for name in names {
-            guard let record = try match(name), let keys = query.sortKeys(of: record) else { continue }
-            let found = QueryPlace(keys: keys, record: name)
-            if let place, !order.precedes(place, found) { continue }
-            if isContinued, try !stoodStill(record) { continue }
-            places.append(found)
+            if let found = try self.place(of: name, after: place, &budget) { places.append(found) }
         }
         places.sort { order.precedes($0, $1) }
         guard places.count > limit else { return Page(found: places, reached: nil) }
         return Page(found: Array(places.prefix(limit)), reached: places[limit - 1])
+    }
+
+    /// The record's place, if it is a result and comes after another place.
+    /// - Throws: `limitExceeded` where putting in order has read too much.
+    func place(of name: String, after place: QueryPlace?, _ budget: inout QueryBudget) throws -> QueryPlace? {
+        guard budget.ordered > 0 else { throw QueryBudget.tooMuchToOrder }
+        guard let record = try match(name, &budget), let keys = query.sortKeys(of: record) else { return nil }
+        let found = QueryPlace(keys: keys, record: name)
+        if let place, !order.precedes(place, found) { return nil }
+        return try isContinued && !stoodStill(record) ? nil : found
     }
 
     /// Whether everything that the record is sorted by was as it is when the query began.
