@@ -84,15 +84,19 @@ package struct RepeatableOperation: Sendable {
         let account: Int64
     }
 
-    /// Some that are old enough to be forgotten: of the first that were kept, since rows lie in that order.
+    /// Some that are old enough to be forgotten: of the first that were kept, since rows lie in that order. One of a
+    /// time to come, which a clock has left that was ahead, is forgotten too: those after it would lie behind it.
     static func old(now: Int64, in connection: any SQLConnection) throws -> [Old] {
         try connection.rows(
             """
             SELECT number, account FROM (SELECT number, account, created FROM operation ORDER BY number LIMIT $2) AS first
-            WHERE created < $1
-            """, [.integer(now - kept), .integer(sweptAtOnce)]
+            WHERE created < $1 OR created > $3
+            """, [.integer(now - kept), .integer(sweptAtOnce), .integer(now + mostAhead)]
         ) { Old(number: try $0.int64("number"), account: try $0.int64("account")) }
     }
+
+    /// An hour, in microseconds: so far apart the clocks of several servers are not.
+    private static let mostAhead: Int64 = 3_600_000_000
 
     /// Forgets them. Nothing ever changes one.
     static func drop(_ old: [Old], in connection: any SQLConnection) throws {

@@ -157,4 +157,27 @@ import Testing
             #expect(kept == younger)
         }
     }
+
+    /// What a clock that was ahead has left keeps nothing of what comes after it.
+    @Test func answersOfATimeToComeKeepNoOthers() async throws {
+        try await RunningServer.withZone { anna, zone, server in
+            let day = RepeatableOperation.kept
+            let now = server.clock.now
+            try await server.services.database.write(at: .everything) { connection in
+                try connection.execute("DELETE FROM operation")
+                for number in 0..<350 {
+                    let id = withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 0, count: 8)
+                    let created = number < 250 ? now + 365 * day : number < 340 ? now - 2 * day : now
+                    try connection.execute(
+                        "INSERT INTO operation (account, id, kind, request, response, created) VALUES (1, $1, 'x', $2, $2, $3)",
+                        [.blob(id), .blob([]), .integer(created)])
+                }
+            }
+            try await server.sweep(now: now)
+            let kept = try await server.services.database.read { connection in
+                try connection.rows("SELECT created FROM operation") { try $0.int64("created") }
+            }
+            #expect(kept == Array(repeating: now, count: 10))
+        }
+    }
 }
