@@ -166,6 +166,22 @@ import Testing
         #expect(replica.currentKeys.isEmpty)
     }
 
+    /// As where another process has gone over to another log.
+    @Test func aLogThatIsReadAnewGoesOnWithWhatWasOpened() throws {
+        let (_, bob, log) = try world()
+        var replica = bob.replica(of: log.scope)
+        try replica.take(log.entries, as: bob)
+        replica.open(log.grants(to: bob), as: bob.own)
+        let back = try replica.giveBack(from: 1, grants: [])
+        replica.noteGivenBack(back)
+        var again = try ScopeReplica<XWingHPKE>(
+            scope: log.scope, user: bob.user, entries: replica.entries, floors: [])
+        again.goOn(from: replica)
+        #expect(Set(again.currentKeys.keys) == [0, 1])
+        #expect(again.hasGivenBack)
+        #expect(again.roster?.head == log.roster.head)
+    }
+
     // MARK: Keys of one's own
 
     @Test func formerKeysAreToldApartFromStolenOnes() throws {

@@ -38,6 +38,14 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
         self.floors = ScopeReplica.floors(floors, above: roster)
     }
 
+    /// Goes on from another replica of the scope, whose log this one's has replaced: with the keys that it has opened,
+    /// and with what was asked of the server and given to it.
+    public mutating func goOn(from earlier: ScopeReplica) {
+        keys.merge(earlier.keys) { own, _ in own }
+        (isUngranted, givenBack) = (earlier.isUngranted, earlier.givenBack)
+        allGrantsAsked = earlier.allGrantsAsked
+    }
+
     /// Where the verified log ends.
     public var head: RosterChange.AbandonedHead? {
         roster.map { RosterChange.AbandonedHead(sequence: $0.sequence, hash: $0.head) }

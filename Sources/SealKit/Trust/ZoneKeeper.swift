@@ -86,7 +86,7 @@ actor ZoneKeeper {
     }
 
     private func checked(_ log: Roster, asked: UInt64?) async throws(SealKitError) {
-        try await load()
+        try await hear()
         do throws(ClientError) { try replica.check(log, asked: asked) } catch {
             // A server that has lost what is missing is given it back, and where the owner has ended a fork, this
             // device goes over first.
@@ -263,16 +263,21 @@ actor ZoneKeeper {
         let entries = try await core.trust.entries(scope: scope.id)
         let floor = try await core.trust.floor(scope: scope.id)
         guard !isLoaded else { return }
-        replica = try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
-            try ScopeReplica(scope: scope, user: user, entries: entries, floors: floor.map { [$0] } ?? [])
+        var next = try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
+            try ScopeReplica<XWingHPKE>(scope: scope, user: user, entries: entries, floors: floor.map { [$0] } ?? [])
         }
+        next.goOn(from: replica)
+        replica = next
         isLoaded = true
     }
 
     /// What another process of this device has verified counts here too: what the server shows has to follow it.
     private func hear() async throws(SealKitError) {
         try await load()
+        let known = replica.head
         let later = try await core.trust.entries(scope: scope.id, from: UInt64(replica.entries.count))
+        // While this actor waited another call has come further: what was read may be what that one has added.
+        guard replica.head == known else { return try await hear() }
         guard let next = later.first else { return }
         guard replica.isFollowed(by: next) else {
             // That process has gone over to the log with which the owner ended a fork.

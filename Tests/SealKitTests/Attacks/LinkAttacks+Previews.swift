@@ -1,5 +1,6 @@
 import Foundation
 import SealClient
+import SealCoding
 import SealKitTesting
 import SealLab
 import SealPrimitives
@@ -143,6 +144,42 @@ extension LinkAttacks {
         // Another device of hers, which knows nothing of it, cannot tell.
         let fresh = try shown.carol.onFreshDevice(transport: shown.network)
         #expect(try await fresh.container.shareMetadata(for: shown.text).title == "Family photos")
+        shown.network.beHonest()
+        #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Garden plans")
+    }
+
+    /// Another process of Carol's device has verified the removal; to this one the server shows, in its place, an entry
+    /// that Bob has signed as the administrator that he was.
+    @Test func aForkBehindAURLIsHeldAgainstWhatTheWholeDeviceKnows() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let shown = try await Shown(server)
+        try await shown.ann.promote(shown.bob, in: shown.zone)
+        let zone = try await shown.carol.join(shown.text)
+        let known = try await shown.carol.keeper(of: zone).refresh()
+        let bobs = try await shown.bob.keeper(of: zone).refresh()
+        var random = SystemRandom()
+        let draft = try shown.bob.container.core.author.next(
+            on: bobs.roster, changes: [.setPermission(shown.carol.userID, .readWrite)], rotating: false,
+            current: bobs.currentKey(), time: 1, random: &random)
+        var fork = bobs.roster
+        try fork.append(draft.entry)
+        try await shown.ann.edit(shown.zone) { share in
+            share.removeParticipant(try #require(share.participant(shown.bob)))
+        }
+        let (beside, _) = try shown.carol.behindAttacker()
+        #expect(try await beside.keeper(of: zone).refresh().roster.sequence >= fork.sequence)
+        #expect(known.roster.sequence < fork.sequence)
+        let forged = SignedPreview(
+            SharePreview(title: "Family photos", shareType: "org.example.album"), by: shown.bob.userID,
+            key: shown.bob.identity.keys.signingKey, on: fork, time: currentTime(), after: nil)
+        let sealed = Data(try shown.url.secret.seal(forged, scopeID: fork.scopeID, random: &random))
+        let (count, entry) = (bobs.roster.hashes.count, draft.entry.wire)
+        shown.network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { answer in
+            answer.entries = Array(answer.entries.prefix(count)) + [entry]
+            answer.preview = sealed
+        }
+        await expectRefused(.rollback) { _ = try await shown.carol.container.shareMetadata(for: shown.text) }
         shown.network.beHonest()
         #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Garden plans")
     }
