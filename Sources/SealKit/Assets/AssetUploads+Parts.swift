@@ -64,17 +64,19 @@ extension AssetUploads {
         let upload: AssetUpload
         /// The answer to its end was lost, or the process was ended before it was noted.
         var mayBeFinished = false
+        /// The file was held against what may have been sent.
+        var isCompared = false
         if let kept = unsaved.take(key) {
             (upload, mayBeFinished) = (kept, kept.chunks.areRead)
         } else if let kept = try await keptUpload(of: file, for: field, isSealed: database.scope != .public) {
-            (upload, mayBeFinished) = (kept, true)
+            (upload, mayBeFinished, isCompared) = (kept, true, true)
         } else {
             upload = AssetUpload(file, isSealed: database.scope != .public)
             try await note(upload, for: field)
         }
         do {
             if mayBeFinished, try await isFinished(upload) {
-                try upload.chunks.readAll()
+                if !isCompared { try upload.chunks.readAll() }
             } else {
                 try await send(upload, progress: progress)
             }
