@@ -23,26 +23,40 @@ import Testing
         return (zone, try ann.onFreshDevice().through(network, pacing: FakePacing().pacing), network)
     }
 
-    /// With a token past them nobody would ask for the others again.
-    @Test func aNetworkThatIsGoneEndsThePage() async throws {
+    /// With a token past them nobody would ask for the others again; and what came before them is no worse for it.
+    @Test(arguments: [false, true]) func aNetworkThatIsGoneEndsThePage(isOneOfMany: Bool) async throws {
         let ann = try await Person()
         let (zone, reader, network) = try await interrupted(ann)
-        let code = await failure { _ = try await reader.own.recordZoneChanges(inZoneWith: zone) }
-        #expect(code == .networkFailure)
-        let many = try await reader.own.recordZoneChanges(inZonesWith: [zone: .init()])
-        #expect(many[zone]?.failureCode == .networkFailure)
+        @Sendable func changes(since token: ServerChangeToken?) async throws -> Database.RecordZoneChanges {
+            guard isOneOfMany else { return try await reader.own.recordZoneChanges(inZoneWith: zone, since: token) }
+            let results = try await reader.own.recordZoneChanges(
+                inZonesWith: [zone: .init(previousServerChangeToken: token)])
+            return try #require(results[zone]).get()
+        }
+        let first = try await changes(since: nil)
+        #expect(first.modifications.map(\.recordID.recordName) == ["0"])
+        #expect(first.modifications.allSatisfy { $0.result.isSuccess })
+        #expect(first.moreComing)
+        for _ in 0..<2 {
+            network.lose(Array(repeating: .request, count: 100))
+            let error = await #expect(throws: SealKitError.self) { _ = try await changes(since: first.changeToken) }
+            #expect(error?.code == .networkFailure)
+            #expect(error?.reason.contains("record 1") == true)
+        }
         network.lose([])
-        let changes = try await reader.own.recordZoneChanges(inZoneWith: zone)
-        #expect(changes.modifications.count == 3)
-        #expect(changes.modifications.allSatisfy { $0.result.isSuccess })
+        let rest = try await changes(since: first.changeToken)
+        #expect(rest.modifications.map(\.recordID.recordName) == ["1", "2"])
+        #expect(rest.modifications.allSatisfy { $0.result.isSuccess })
+        #expect(!rest.moreComing)
     }
 
     /// What concerns one record's file is that record's alone.
-    @Test func aFileThatIsGoneFailsItsRecord() async throws {
+    @Test(arguments: [SealKitError.Code.assetNotAvailable, .internalError])
+    func aFileThatIsGoneFailsItsRecord(code: SealKitError.Code) async throws {
         let ann = try await Person()
         let (zone, reader, network) = try await interrupted(ann)
-        network.lose([.nothing, .nothing, .refusal(SealKitError(.assetNotAvailable, "it is gone"))])
+        network.lose([.nothing, .nothing, .refusal(SealKitError(code, "it is gone"))])
         let changes = try await reader.own.recordZoneChanges(inZoneWith: zone)
-        #expect(changes.modifications.map { $0.result.failureCode } == [nil, .assetNotAvailable, nil])
+        #expect(changes.modifications.map { $0.result.failureCode } == [nil, code, nil])
     }
 }

@@ -60,8 +60,9 @@ extension Database {
     /// - Parameter resultsLimit: nil lets the server decide; it may give fewer.
     /// - Throws: `changeTokenExpired` (start again from nil), `zoneNotFound`; `serverRejectedRequest` for a server that
     ///   goes in circles; a deletion that does not verify is an `integrityFailure` of the whole answer, since it must
-    ///   not be applied. What keeps assets from coming for now, such as `networkFailure` or `storageFull`: ask again
-    ///   with the same token.
+    ///   not be applied. What keeps the first record's assets from coming for now, such as `networkFailure` or
+    ///   `storageFull`: ask again with the same token. Where that is another record, the answer ends before it, and
+    ///   more is coming.
     public func recordZoneChanges(
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int? = nil
@@ -168,8 +169,18 @@ extension Database {
         return (request, known)
     }
 
+    /// How much of a zone's answer can be given out.
+    private enum Extent {
+        case whole(RecordZoneChanges)
+        /// Some of its records have no room for their assets.
+        case lacksRoom
+        /// Of so many records, at least one: the next one's assets do not come for now.
+        case first(Int)
+    }
+
     /// A zone's answer with as many records as have room for their assets: what has none of them is let go of, and
-    /// asked for again from the same place, half as much at a time.
+    /// asked for again from the same place, half as much at a time. Before a record whose assets do not come for now
+    /// the answer ends: so the next one begins with it, and says which one it is.
     /// - Parameter besideOthers: records of other zones are in the same answer.
     /// - Throws: as `changes(in:)`; `limitExceeded` where not one record has room beside those of other zones.
     private func fitting(
@@ -177,14 +188,17 @@ extension Database {
     ) async throws(SealKitError) -> RecordZoneChanges {
         var (page, limit) = (page, page.response.records.count)
         while limit > 1 {
-            if let changes = try await changes(in: page, whole: true) { return changes }
-            limit /= 2
+            switch try await extent(of: page, endsEarly: true) {
+            case .whole(let changes): return changes
+            case .lacksRoom: limit /= 2
+            case .first(let count): limit = min(count, limit - 1)
+            }
             var configuration = page.configuration
             configuration.resultsLimit = limit
             page = try await self.page(page.zoneID, configuration, page.reader)
         }
         guard besideOthers else { return try await changes(in: page) }
-        if let changes = try await changes(in: page, whole: true) { return changes }
+        if case .whole(let changes) = try await extent(of: page, endsEarly: true) { return changes }
         throw SealKitError(
             .limitExceeded, "no record of the zone \(page.zoneID) has room beside those of the other zones",
             remedy: "let go of them, and ask for the zone by itself")
@@ -194,17 +208,17 @@ extension Database {
     /// - Parameter marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as
     ///   it is.
     func changes(in page: FeedPage, marking: Bool = true) async throws(SealKitError) -> RecordZoneChanges {
-        guard let changes = try await changes(in: page, marking: marking, whole: false) else {
+        guard case .whole(let changes) = try await extent(of: page, marking: marking, endsEarly: false) else {
             throw SealKitError(.internalError, "a part of a feed was left out")
         }
         return changes
     }
 
-    /// - Parameter whole: only with the assets of all its records.
-    /// - Returns: nil where some of them have no room: nothing was read.
-    private func changes(
-        in page: FeedPage, marking: Bool = true, whole: Bool
-    ) async throws(SealKitError) -> RecordZoneChanges? {
+    /// - Parameter endsEarly: where not all of its records have their assets, nothing was read, and how many there are
+    ///   to be asked for is what is returned.
+    private func extent(
+        of page: FeedPage, marking: Bool = true, endsEarly: Bool
+    ) async throws(SealKitError) -> Extent {
         let (zoneID, response, ground, reader) = (page.zoneID, page.response, page.ground, page.reader)
         let (token, desiredKeys) = (page.configuration.previousServerChangeToken, page.configuration.desiredKeys)
         var changes = RecordZoneChanges(
@@ -213,11 +227,15 @@ extension Database {
             response.records, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground),
             notesCycles: true)
         changes.modifications.reserveCapacity(outcomes.count)
-        for (wire, outcome) in zip(response.records, outcomes) {
+        for (index, (wire, outcome)) in zip(response.records, outcomes).enumerated() {
             switch outcome {
             case .success(.record(let record)):
-                let result = try await materializeOfPage(record)
-                if whole, result.isWithoutRoom { return nil }
+                let result = await materialize(record)
+                if endsEarly, result.isWithoutRoom { return .lacksRoom }
+                if let obstacle = result.obstacle {
+                    guard endsEarly, index > 0 else { throw obstacle.about(record.recordID.recordName) }
+                    return .first(index)
+                }
                 changes.modifications.append((record.recordID, result))
             case .success(.unopened(let there)):
                 changes.modifications.append((there.record.recordID, .failure(there.error)))
@@ -241,7 +259,9 @@ extension Database {
             {
                 switch one.outcome {
                 case .success(.record(let record)):
-                    changes.modifications.append((one.id, try await materializeOfPage(record)))
+                    let result = await materialize(record)
+                    if let obstacle = result.obstacle { throw obstacle.about(record.recordID.recordName) }
+                    changes.modifications.append((one.id, result))
                 case .success(.unopened(let there)): changes.modifications.append((one.id, .failure(there.error)))
                 case .success(.deletion(_, let type, _)): changes.deletions.append((one.id, type))
                 case .failure(let error): changes.modifications.append((one.id, .failure(error)))
@@ -250,7 +270,7 @@ extension Database {
         }
         guard marking else {
             reader.take(page.part)
-            return changes
+            return .whole(changes)
         }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
         try await core.trust.advance(
@@ -259,15 +279,7 @@ extension Database {
             caughtUp: ground.caughtUp(by: response))
         core.readers.take(page.part, reader, of: ground.zoneID.hex)
         if scope == .private { core.unsettled.note(ground.zone.id, response.unsettled) }
-        return changes
-    }
-
-    /// What keeps one record's assets from coming, and would keep others', ends the page: its token would be past all
-    /// of them, and nobody would ask for them again.
-    private func materializeOfPage(_ record: Record) async throws(SealKitError) -> Result<Record, SealKitError> {
-        let result = await materialize(record)
-        if case .failure(let error) = result, error.isObstacle { throw error }
-        return result
+        return .whole(changes)
     }
 
     /// Which zones have changed or are gone since a token.
@@ -347,6 +359,13 @@ extension Database {
 }
 
 extension Result where Failure == SealKitError {
+    /// What keeps one record's assets from coming, and may keep others', ends the page: its token would be past all of
+    /// them, and nobody would ask for them again. `internalError` says nothing of others.
+    fileprivate var obstacle: SealKitError? {
+        guard case .failure(let error) = self, error.isObstacle, error.code != .internalError else { return nil }
+        return error
+    }
+
     /// Of a record whose assets were to come with it.
     fileprivate var isWithoutRoom: Bool {
         if case .failure(let error) = self { error.code == .limitExceeded } else { false }

@@ -180,9 +180,9 @@ extension SyncEngine {
         return failures
     }
 
-    /// A part of a zone's changes. Where one of its records does not verify, or cannot be had, the others are told, and
-    /// the zone's place in its feed stays before all of them. One that verifies and does not open is told as such, and
-    /// passed by.
+    /// A part of a zone's changes. Where one of its records does not verify, or has an asset that is not there, the
+    /// others are told, and the zone's place in its feed stays before all of them. The part ends before one whose asset
+    /// does not come for now. One that verifies and does not open is told as such, and passed by.
     /// - Returns: why the zone's fetch ends here.
     private func take(_ changes: Database.RecordZoneChanges, of zone: RecordZone.ID) async throws(SealKitError)
         -> SealKitError?
