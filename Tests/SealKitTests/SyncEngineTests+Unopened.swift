@@ -110,6 +110,52 @@ extension SyncEngineTests {
         #expect(device.engine.state.content.zones[zone.id(for: carol)]?.awaiting.isEmpty == true)
     }
 
+    /// As it may be with a key of another life: it is read once with the key, and not at each fetch again.
+    @Test func whatDoesNotOpenWithItsKeyWaitsForNothing() throws {
+        let key = EpochKeyName(scopeID: Data([1]), epoch: 0)
+        let zone = RecordZone(zoneName: "zone").zoneID
+        let error = SealKitError(.integrityFailure, "no key").ofUnopened(.lackOf(key))
+        let event = SyncEngine.Event.FetchedRecordZoneChanges(
+            modifications: [], deletions: [],
+            unopened: [.init(recordID: Record.ID(recordName: "note", zoneID: zone), error: error)])
+        var state = SyncEngine.State.Zone()
+        state.awaiting[key] = .nothing
+        state.note(event)
+        #expect(state.awaiting == [key: .nothing])
+        #expect(SyncEngine.State.Awaiting(recordNames: state.awaiting[key]?.recordNames?.sorted()) == .nothing)
+        state.noteEnd()
+        #expect(state.awaiting.isEmpty)
+        // What is changed later is looked up by its name.
+        state.note(event)
+        #expect(state.awaiting == [key: .records(["note"])])
+    }
+
+    /// Of a share that has ended nobody gets another key: that is no reason to look at anything again.
+    @Test func whatWaitsForAKeyOfAnEndedShareWaitsNoMore() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let root = try await ann.own.save(ann.note(in: zone, "body", name: "list"))
+        let share = try await ann.own.save(Share(rootRecord: root), rootRecord: root).share
+        let network = try HostileNetwork(ann.server)
+        let device = try SyncDevice(ann, network: { _ in network })
+        network.inject(
+            .rewriting(nil, "rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { call, answer in
+                let asked = try Sealkit_V1_FetchRostersRequest(serializedBytes: call.body)
+                for (index, roster) in asked.rosters.enumerated() where !roster.shareRecordName.isEmpty {
+                    answer.rosters[index].grants = []
+                }
+            })
+        try await device.engine.fetchChanges()
+        #expect(device.app.unopened.contains { $0.recordID == root.recordID })
+        #expect(device.engine.state.content.zones[zone]?.awaiting.isEmpty == false)
+        try await ann.own.deleteRecord(withID: share.recordID)
+        network.forget()
+        try await device.engine.fetchChanges()
+        #expect(network.sent(to: "records/lookup").isEmpty)
+        #expect(device.engine.state.content.zones[zone]?.awaiting.isEmpty == true)
+        #expect(device.disk.notes.keys.contains(root.recordID))
+    }
+
     /// The bytes are those that were signed for, and open to nothing: their author made it so.
     @Test func anAssetThatItsAuthorSealedWronglyKeepsNothingFromComing() async throws {
         let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())

@@ -14,7 +14,8 @@ struct UnopenedRecord: Sendable {
     let error: SealKitError
 
     enum Cause: Sendable, Hashable {
-        /// Its author made it so, or took that over: as it is it never opens.
+        /// Its author made it so, or took that over: as it is it never opens, or only with a later version, of which
+        /// no device waits for it.
         case author
         /// It may open once this account has the key.
         case lackOf(EpochKeyName)
@@ -41,7 +42,9 @@ struct UnopenedRecord: Sendable {
                 SealKitError(
                     .incompatibleVersion,
                     "record \(name), signed by \(author), holds something that this version does not read",
-                    remedy: "update SealKit; or, if \(author) means harm, \(remedy)")
+                    remedy:
+                        "update SealKit, and fetch the zone from its beginning then; or, if \(author) means harm, \(remedy)"
+                )
             default:
                 SealKitError(
                     .integrityFailure,
@@ -70,25 +73,30 @@ struct EpochKeyName: Sendable, Hashable, Codable {
 }
 
 extension Database {
-    /// Which of these keys this account may hold by now: the rosters are followed first, which brings its grants. What
-    /// it reads no more, or is gone, waits for none.
-    func held(among keys: Set<EpochKeyName>, in zoneID: RecordZone.ID) async throws(SealKitError) -> Set<EpochKeyName> {
+    /// Which of these keys this account holds by now, and which it will never get since it is in their zone or share no
+    /// more, or that is gone. The rosters are followed first, which brings its grants.
+    func fate(
+        of keys: Set<EpochKeyName>, in zoneID: RecordZone.ID
+    ) async throws(SealKitError) -> (held: Set<EpochKeyName>, lost: Set<EpochKeyName>) {
         let zone = try zoneScope(zoneID)
         var scopes = [zone]
         for share in try await core.trust.shares(of: zone.id) { scopes.append(zone.ofShare(share)) }
-        var held: Set<EpochKeyName> = []
+        var (held, lost): (Set<EpochKeyName>, Set<EpochKeyName>) = ([], [])
         for scope in scopes {
             let scopeID = Data(scope.id.bytes)
-            let wanted = keys.filter { $0.scopeID == scopeID }
+            var wanted = keys.filter { $0.scopeID == scopeID }
             guard !wanted.isEmpty else { continue }
             do throws(SealKitError) {
                 let view = try await core.keeper(of: scope).refresh()
-                held.formUnion(wanted.filter { view.keys[$0.epoch] != nil || !view.isMember })
+                let opened = wanted.filter { view.keys[$0.epoch] != nil }
+                held.formUnion(opened)
+                wanted.subtract(opened)
+                if !view.isMember { lost.formUnion(wanted) }
             } catch let error where error.code == .zoneNotFound || error.code == .unknownItem {
-                held.formUnion(wanted)
+                lost.formUnion(wanted)
             }
         }
-        return held
+        return (held, lost)
     }
 }
 

@@ -204,7 +204,10 @@ extension SyncEngine {
         let noted: Change = { content in
             content.zones[zone, default: State.Zone()].token = changes.changeToken
             content.zones[zone]?.note(event)
-            if !changes.moreComing { content.unfetched.removeAll { $0 == zone } }
+            if !changes.moreComing {
+                content.unfetched.removeAll { $0 == zone }
+                content.zones[zone]?.noteEnd()
+            }
         }
         if isNews { try await tell(.fetchedRecordZoneChanges(event), after: noted) } else { try await note(noted) }
         if !changes.moreComing { try await tellEnd(of: zone, nil) }

@@ -34,7 +34,7 @@ extension SyncEngine.State {
             var content: SyncEngine.State.Zone {
                 var zone = SyncEngine.State.Zone(token: token, incarnation: incarnation)
                 for one in awaiting ?? [] {
-                    zone.awaiting[one.key] = if let names = one.recordNames { .records(Set(names)) } else { .zone }
+                    zone.awaiting[one.key] = SyncEngine.State.Awaiting(recordNames: one.recordNames)
                 }
                 return zone
             }
@@ -42,7 +42,7 @@ extension SyncEngine.State {
 
         private struct Waiting: Codable {
             let key: EpochKeyName
-            /// nil for all of the zone.
+            /// nil for all of the zone; none where nothing waits for the key any more.
             let recordNames: [String]?
         }
 

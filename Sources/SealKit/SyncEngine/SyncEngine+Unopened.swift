@@ -7,9 +7,27 @@ extension SyncEngine.State {
         case records(Set<String>)
         /// They are too many to be named: the zone, from its beginning.
         case zone
+        /// The key is there, and the zone is read from its beginning with it: what does not open all the same waits for
+        /// it no more.
+        case nothing
 
         /// nil for all of the zone.
-        var recordNames: Set<String>? { if case .records(let names) = self { names } else { nil } }
+        var recordNames: Set<String>? {
+            switch self {
+            case .records(let names): names
+            case .zone: nil
+            case .nothing: []
+            }
+        }
+
+        /// - Parameter recordNames: nil for all of the zone.
+        init(recordNames: [String]?) {
+            guard let recordNames else {
+                self = .zone
+                return
+            }
+            self = recordNames.isEmpty ? .nothing : .records(Set(recordNames))
+        }
     }
 }
 
@@ -29,6 +47,9 @@ extension SyncEngine.State.Zone {
             awaiting[key] = names.count > Self.mostNames ? .zone : .records(names)
         }
     }
+
+    /// All of it was read.
+    mutating func noteEnd() { awaiting = awaiting.filter { $0.value != .nothing } }
 
     /// These wait no more.
     mutating func settle(_ names: [String]) {
@@ -69,10 +90,11 @@ extension SyncEngine {
         let leaving = content.zonesToDelete
         let zones = content.zones.filter { zone, known in
             !known.awaiting.isEmpty && options.scope.contains(zone) && !leaving.contains(zone)
-        }
+        }.mapValues { known in known.awaiting.filter { $0.value != .nothing } }
         var failures: [SealKitError] = []
-        for (zone, known) in zones.sorted(by: { $0.key.description < $1.key.description }) {
-            if let failure = try await lookAgain(in: zone, known.awaiting, run) { failures.append(failure) }
+        for (zone, awaiting) in zones.sorted(by: { $0.key.description < $1.key.description })
+        where !awaiting.isEmpty {
+            if let failure = try await lookAgain(in: zone, awaiting, run) { failures.append(failure) }
         }
         return failures
     }
@@ -82,8 +104,12 @@ extension SyncEngine {
     ) async throws(SealKitError) -> SealKitError? {
         var hasBegun = false
         do throws(SealKitError) {
-            let held = try await call(run) { (database) async throws(SealKitError) in
-                try await database.held(among: Set(awaiting.keys), in: zone)
+            let (held, lost) = try await call(run) { (database) async throws(SealKitError) in
+                try await database.fate(of: Set(awaiting.keys), in: zone)
+            }
+            if !lost.isEmpty {
+                // How such a record goes on the feed tells.
+                try await note { content in for key in lost { content.zones[zone]?.awaiting[key] = nil } }
             }
             guard !held.isEmpty else { return nil }
             var names: Set<String> = []
@@ -102,7 +128,7 @@ extension SyncEngine {
                 let results = try await call(run) { (database) async throws(SealKitError) in
                     try await database.records(for: ids)
                 }
-                let refused = try await take(results, of: zone)
+                let refused = try await take(results, of: zone, under: held)
                 failure = failure ?? refused
             }
             try await tellEnd(of: zone, failure)
@@ -120,21 +146,22 @@ extension SyncEngine {
     private func beginAnew(_ zone: RecordZone.ID, because held: Set<EpochKeyName>) async throws(SealKitError) {
         try await note { content in
             content.zones[zone]?.token = nil
-            for key in held { content.zones[zone]?.awaiting[key] = nil }
+            for key in held { content.zones[zone]?.awaiting[key] = .nothing }
             if !content.unfetched.contains(zone) { content.unfetched.append(zone) }
         }
     }
 
     /// Records that were waiting for a key. Of those that still do not open, those alone are told that never will.
+    /// - Parameter held: the keys that are there: what does not open for want of them waits no more.
     private func take(
-        _ results: [Record.ID: Result<Record, SealKitError>], of zone: RecordZone.ID
+        _ results: [Record.ID: Result<Record, SealKitError>], of zone: RecordZone.ID, under held: Set<EpochKeyName>
     ) async throws(SealKitError) -> SealKitError? {
         var there: [(recordID: Record.ID, result: Result<Record, SealKitError>)] = []
-        var gone: [String] = []
+        var settled: [String] = []
         for (id, result) in results.sorted(by: { $0.key.recordName < $1.key.recordName }) {
             // How it has gone the zone's feed tells.
             if case .failure(let error) = result, error.code == .unknownItem {
-                gone.append(id.recordName)
+                settled.append(id.recordName)
             } else {
                 there.append((recordID: id, result: result))
             }
@@ -143,13 +170,22 @@ extension SyncEngine {
         let event = Event.FetchedRecordZoneChanges(
             modifications: came.modifications, deletions: [],
             unopened: came.unopened.filter { $0.error.unopened == .author })
-        let noted: Change = { [gone] content in
-            content.zones[zone]?.settle(gone)
+        // One that was saved again meanwhile may wait for another key.
+        var waiting: [Event.FetchedRecordZoneChanges.UnopenedRecord] = []
+        for one in came.unopened {
+            guard case .lackOf(let key)? = one.error.unopened else { continue }
+            settled.append(one.recordID.recordName)
+            if !held.contains(key) { waiting.append(one) }
+        }
+        let left = Event.FetchedRecordZoneChanges(modifications: [], deletions: [], unopened: waiting)
+        let noted: Change = { [settled] content in
+            content.zones[zone]?.settle(settled)
             content.zones[zone]?.note(event)
+            content.zones[zone]?.note(left)
         }
         if !event.isEmpty {
             try await tell(.fetchedRecordZoneChanges(event), after: noted)
-        } else if !gone.isEmpty {
+        } else if !settled.isEmpty {
             try await note(noted)
         }
         return came.failure
