@@ -81,4 +81,28 @@ import Testing
         #expect(saved.base?.statement.epoch == 0)
         #expect(try await other.container.violations().isEmpty)
     }
+
+    /// What the one has just stored, and not taken over yet, the other finds in the store.
+    @Test func aCallThatIsOvertakenByAnotherOneKeepsTheKeys() async throws {
+        let (other, network) = try await beside()
+        let keeper = try other.keeper(of: zone.zoneID)
+        let lacking = LockedValue(0)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("rosters/fetch"), await keeper.replica.currentKeys.isEmpty else { return }
+            lacking.change { $0 += 1 }
+        }
+        let far = try ann.onFreshDevice()
+        for _ in 0..<10 {
+            try await far.own.rotateKeys(of: zone.zoneID)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        for _ in 0..<3 { _ = try await keeper.refresh().currentKey() }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(lacking.value == 0)
+    }
 }
