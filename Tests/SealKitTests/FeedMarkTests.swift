@@ -79,7 +79,9 @@ import Testing
     @Test func aStoreFromBeforeSharesWereNotedLearnsHowFarTheyHaveCome() async throws {
         let first = try await it.ann.own.recordZoneChanges(inZoneWith: it.zone)
         _ = try await removeBob()
-        try await it.ann.container.core.trust.writing { try $0.execute(sql: "DELETE FROM shareMark") }
+        try await it.ann.container.core.trust.writing {
+            try $0.execute(sql: "DELETE FROM shareMark; UPDATE share SET marked = 0")
+        }
         let restarted = try it.ann.through(HTTPTransport(server: it.ann.server.origin))
         _ = try await restarted.own.recordZoneChanges(inZoneWith: it.zone, since: first.changeToken)
         #expect(try await mark(it.share.recordID) == 1)

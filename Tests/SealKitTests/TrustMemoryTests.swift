@@ -195,6 +195,23 @@ import Testing
         #expect(try await feed(trust) == "b 2 -")
     }
 
+    /// So what is asked with each page of a feed does not grow with the shares of its zone.
+    @Test func ofSharesOnlyWhatWasNotReadIsKept() async throws {
+        let trust = try TrustStore(file: file)
+        func note(_ epoch: Int64) async throws {
+            try await trust.note(TrustStore.ShareMarks(zone: zone, name: "list", marks: [ofShare: epoch]))
+        }
+        try await note(2)
+        #expect(try await trust.marks(ofSharesIn: zone).due == [ofShare: 2])
+        try await advance(trust, from: nil, to: "a", [ofShare: 2])
+        try await note(2)
+        #expect(try await trust.marks(ofSharesIn: zone).due.isEmpty)
+        #expect(try await trust.marks(ofSharesIn: zone).unmarked.isEmpty)
+        #expect(try await trust.reading { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM shareMark") } == 0)
+        try await note(3)
+        #expect(try await trust.marks(ofSharesIn: zone).due == [ofShare: 3])
+    }
+
     // MARK: Two processes
 
     @Test func twoProcessesReadOneFeed() async throws {

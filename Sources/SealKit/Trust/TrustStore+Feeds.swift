@@ -5,12 +5,15 @@ import SealPrimitives
 
 /// How far feeds were read without a gap.
 extension TrustStore {
-    /// What marks go by (R-SEEN-4): how far the rosters of hierarchical shares have come, and the places in feeds that
-    /// a reading without a gap has come to.
+    /// What marks go by (R-SEEN-4): how far the rosters of hierarchical shares have come beyond what was read, and the
+    /// places in feeds that a reading without a gap has come to.
     static let marksSchema = """
         CREATE TABLE shareMark (
-            zone BLOB NOT NULL, name TEXT NOT NULL, place BLOB NOT NULL, epoch INTEGER NOT NULL,
-            PRIMARY KEY (zone, name, place)) WITHOUT ROWID;
+            place BLOB NOT NULL, zone BLOB NOT NULL, epoch INTEGER NOT NULL, PRIMARY KEY (place)) WITHOUT ROWID;
+        CREATE INDEX shareMarkOfZone ON shareMark (zone);
+        -- Whether that was noted of a share.
+        ALTER TABLE share ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX shareUnmarked ON share (zone) WHERE marked = 0;
         CREATE TABLE feedPlace (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, used INTEGER NOT NULL,
             PRIMARY KEY (zone, incarnation, token)) WITHOUT ROWID;

@@ -34,13 +34,17 @@ extension TrustStore {
     static func note(_ share: ShareMarks, _ db: GRDB.Database) throws {
         let zone = Data(share.zone.bytes)
         try db.execute(
-            sql: "INSERT INTO share (zone, name) VALUES (?, ?) ON CONFLICT DO NOTHING", arguments: [zone, share.name])
+            sql: """
+                INSERT INTO share (zone, name, marked) VALUES (?, ?, 1)
+                ON CONFLICT (zone, name) DO UPDATE SET marked = 1 WHERE marked = 0
+                """, arguments: [zone, share.name])
         for (place, epoch) in share.marks {
             try db.execute(
                 sql: """
-                    INSERT INTO shareMark (zone, name, place, epoch) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (zone, name, place) DO UPDATE SET epoch = MAX(epoch, excluded.epoch)
-                    """, arguments: [zone, share.name, Data(place.bytes), epoch])
+                    INSERT INTO shareMark (place, zone, epoch) SELECT ?1, ?2, ?3
+                    WHERE NOT EXISTS (SELECT 1 FROM scopeRead WHERE place = ?1 AND epoch >= ?3)
+                    ON CONFLICT (place) DO UPDATE SET epoch = MAX(epoch, excluded.epoch)
+                    """, arguments: [Data(place.bytes), zone, epoch])
         }
     }
 
@@ -51,21 +55,15 @@ extension TrustStore {
     ) async throws(SealKitError) -> (due: [ScopePlace: Int64], unmarked: [String]) {
         let key = Data(zone.bytes)
         return try await reading { db in
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT share.name, shareMark.place, shareMark.epoch FROM share
-                    LEFT JOIN shareMark ON shareMark.zone = share.zone AND shareMark.name = share.name
-                    LEFT JOIN scopeRead ON scopeRead.place = shareMark.place
-                    WHERE share.zone = ?
-                        AND (shareMark.epoch IS NULL OR scopeRead.epoch IS NULL OR scopeRead.epoch < shareMark.epoch)
-                    """)
-            var (due, unmarked): ([ScopePlace: Int64], [String]) = ([:], [])
-            for row in try Row.fetchAll(statement, arguments: [key]) {
-                guard let place = (row[1] as Data?).flatMap({ ScopePlace([UInt8]($0)) }) else {
-                    unmarked.append(row[0])
-                    continue
-                }
-                due[place] = row[2]
+            // Both find what is due alone: this is asked with each page of a feed, and a zone may have many shares.
+            let unmarked = try String.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT name FROM share INDEXED BY shareUnmarked WHERE zone = ? AND marked = 0"),
+                arguments: [key])
+            var due: [ScopePlace: Int64] = [:]
+            let marks = try db.cachedStatement(sql: "SELECT place, epoch FROM shareMark WHERE zone = ?")
+            for row in try Row.fetchAll(marks, arguments: [key]) {
+                if let place = ScopePlace([UInt8](row[0] as Data)) { due[place] = row[1] }
             }
             return (due, unmarked)
         }
@@ -77,5 +75,7 @@ extension TrustStore {
                 INSERT INTO scopeRead (place, epoch) VALUES (?, ?)
                 ON CONFLICT (place) DO UPDATE SET epoch = MAX(epoch, excluded.epoch)
                 """, arguments: [Data(place.bytes), epoch])
+        try db.execute(
+            sql: "DELETE FROM shareMark WHERE place = ? AND epoch <= ?", arguments: [Data(place.bytes), epoch])
     }
 }
