@@ -15,6 +15,24 @@ import Testing
     private let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 
+    /// What records refer to with `deleteSelf` they have already, however many of them are sealed again at once.
+    @Test func recordsThatReferToVeryManyAreSealedAgain() async throws {
+        let (ann, carol) = (try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(carol, .readOnly)])
+        let references = (0..<700).map { Record.Reference(recordName: "t\($0)", action: .deleteSelf) }
+        for index in 0..<15 {
+            var record = ann.note(in: zone.zoneID, "text", name: "r\(index)")
+            record["targets"] = references
+            try await ann.own.save(record)
+        }
+        try await zone.remove(carol)
+        let result = try await ann.own.rekey(zone.zoneID)
+        #expect(result.failures.isEmpty)
+        // And the share's own record.
+        #expect(result.rekeyed == 16)
+        #expect(try await ann.own.keyStatus(of: zone.zoneID).staleRecordCount == 0)
+    }
+
     @Test func everythingComesUnderTheNewestKeyAndLooksAsBefore() async throws {
         let (ann, carol) = (try await Person(), try await Person())
         let zone = try await SharedZone(of: ann, with: [(carol, .readOnly)])

@@ -27,8 +27,9 @@ struct LoadMiddleware: RouterMiddleware {
         let pass = try gate.enter(context.client)
         defer { pass.end() }
         context.pass = pass
+        if !context.isRead { try pass.requireRoomForAnswer() }
         var response = try await next(request, context)
-        // Downloads of assets are read as they are taken, and have their room already.
+        // Downloads of assets are read as they are taken: those that are not small have asked for their room.
         if let count = response.body.contentLength, count > LoadGate.countedAnswer,
             context.endpointPath != Endpoints.assets.download.route.template
         {

@@ -107,6 +107,8 @@ struct ConsoleRecords: Sendable {
             payer: .account(signer.session.accountID), route: .init(method: "POST", path: "a page of the console"))
         let bytes = try await WriteTurn.$current.withValue(turn) {
             try await modification.run(SaveMessage(request), by: signer.session, caller.path) { _ in
+                true
+            } refused: { _ in
             } shared: { _ in
             }
         }

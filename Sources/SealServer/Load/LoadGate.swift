@@ -65,6 +65,8 @@ final class LoadGate: Sendable {
         private struct Own {
             var bytes = 0
             var isStrange = false
+            /// For an answer that is being made.
+            var answer: Hold?
             var hasEnded = false
         }
 
@@ -112,13 +114,35 @@ final class LoadGate: Sendable {
             }
         }
 
+        /// Throws `serviceUnavailable` where more waits than there is room for, everybody's or the client's. What
+        /// answers to changes tell of them is counted and not refused: whoever has not taken it is to take it before
+        /// the next change.
+        func requireRoomForAnswer() throws(ServerError) {
+            let hasRoom = gate.state.withLock { state in
+                state.isWithin(.answers, at: place, gate.limits)
+            }
+            guard hasRoom else { throw gate.full() }
+        }
+
+        /// Asks for room for an answer that is being made, until it is ready or the request ends.
+        /// - Returns: false where there is none.
+        func makeRoom(answer count: Int) -> Bool {
+            guard count > LoadGate.countedAnswer else { return true }
+            guard let room = try? hold(answer: count) else { return false }
+            own.withLock { $0.answer = room }
+            return true
+        }
+
         /// Keeps room for an answer that is ready to be sent, or for what of it is in memory at once, also after the
-        /// request's end.
+        /// request's end. What there was for it before is given back.
         ///
         /// Throws `serviceUnavailable` when too much waits for slow clients already.
         /// - Parameter isDone: the answer tells of a change that has been made: it is counted, and never refused.
         func hold(answer count: Int, isDone: Bool = false) throws(ServerError) -> Hold {
-            let isStrange = own.withLock(\.isStrange)
+            let isStrange = own.withLock { own in
+                own.answer = nil
+                return own.isStrange
+            }
             let isAdded = gate.state.withLock { state in
                 if isDone {
                     state.addUnasked(count, .answers, at: place, isStrange: isStrange)
@@ -141,6 +165,7 @@ final class LoadGate: Sendable {
             own.withLock { own in
                 guard !own.hasEnded else { return }
                 own.hasEnded = true
+                own.answer = nil
                 gate.state.withLock { state in
                     state.remove(1, .requests, at: place, isStrange: own.isStrange)
                     state.remove(own.bytes, .bytes, at: place, isStrange: own.isStrange)
@@ -238,6 +263,11 @@ final class LoadGate: Sendable {
             else { return false }
             addUnasked(amount, kind, at: place, isStrange: isStrange)
             return true
+        }
+
+        /// Whether nothing has gone beyond the limit, or the client's share of it.
+        func isWithin(_ kind: Kind, at place: Int, _ limits: Amounts) -> Bool {
+            everybody[kind] <= limits[kind] && clients[place].all[kind] <= LoadGate.share(of: limits[kind])
         }
 
         /// What is there anyway, whether there is room for it or not.

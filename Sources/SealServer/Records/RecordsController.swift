@@ -13,7 +13,10 @@ struct RecordsController: Sendable {
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.records.modify, as: SaveMessage.self) { message, call in
-            let answer = try await modification.run(message, by: call.session, call.path) { codes in
+            let answer = try await modification.run(message, by: call.session, call.path) {
+                [pass = call.context.pass] in
+                pass?.makeRoom(answer: $0) ?? true
+            } refused: { codes in
                 for code in codes { call.context.note.refuses(code.rawValue) }
             } shared: {
                 call.context.note.noteSharing($0)

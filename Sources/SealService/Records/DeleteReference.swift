@@ -12,14 +12,15 @@ package struct DeleteReference: Sendable, Hashable {
     /// Sources that one target may have, as in CloudKit, and references that one record may have.
     package static let limit = 750
 
-    /// References that one request may bring. A row is written of each while other writes wait.
+    /// References that one request may bring beside those that its records have already. A row is written of each
+    /// while other writes wait.
     package static let mostPerRequest = 10_000
 
     static let tooManyTogether = ServerError(
-        .limitExceeded, "The request's records have more than \(mostPerRequest) references with deleteSelf.",
+        .limitExceeded, "The request brings more than \(mostPerRequest) new references with deleteSelf.",
         remedy: "Send fewer records at once, or use references without an action.")
 
-    /// References that the records may have had which one request replaces or deletes, with those that go along.
+    /// References that one request may take away, with those of the records that go along.
     static let mostGone = 50_000
 
     static let tooManyGone = ServerError(

@@ -34,7 +34,7 @@ extension LimitProbe {
                 write.fields = [("refs", .plain(.list(references)))]
                 return write
             }
-            return try await refusal { try await anna.save(writes, in: zone) }
+            return try await anna.codes(writes, in: zone, atomic: false).compactMap(\.self).first
         },
         // CascadeTests deletes real chains.
         LimitProbe(name: "cascadedDeletions") { _, amount in ReferenceReader.Bounds().refusal(records: amount)?.code },

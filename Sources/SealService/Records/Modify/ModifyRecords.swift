@@ -44,12 +44,14 @@ package final class ModifyRecords: Sendable {
     }
 
     /// - Parameters:
+    ///   - hasRoom: is told how many bytes an answer has with what the server has instead of what it refused, and says
+    ///     whether there is room for so many. Where there is none, the answer is given without that.
     ///   - refused: is told why records were refused, which the answer has; not again where an answer is repeated.
     ///   - shared: is told likewise whom the shares that begin with it invite.
     /// - Returns: a serialized `ModifyRecordsResponse`.
     package func run(
         _ message: SaveMessage, by session: Session, _ path: DatabasePath,
-        refused: ([ErrorCode]) -> Void, shared: (SharingNews) -> Void
+        hasRoom: @escaping @Sendable (Int) -> Bool, refused: ([ErrorCode]) -> Void, shared: (SharingNews) -> Void
     ) async throws -> [UInt8] {
         let request = try SaveRequest(message, session, path)
         if let answer = try await saveAgain(request) { return answer }
@@ -62,7 +64,7 @@ package final class ModifyRecords: Sendable {
                 // The snapshot was of a server that another one has taken the place of.
                 guard isThere else { throw StorageError.unavailable(message: "what was read is not there any more") }
             }
-            return try await addingServerRecords(to: answer, request)
+            return try await addingServerRecords(to: answer, request, hasRoom)
         case .fresh(let basis):
             if let ground = basis.ground { grounds.keep(ground, request.groundKey) }
             // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
@@ -71,7 +73,8 @@ package final class ModifyRecords: Sendable {
             if result.leftGarbage { jobs.wake(.garbage) }
             refused(result.refusals)
             if result.isWritten, let news = basis.shareChanges.news(in: path) { shared(news) }
-            return result.wantsServerRecords ? try await addingServerRecords(to: result.answer, request) : result.answer
+            guard result.wantsServerRecords else { return result.answer }
+            return try await addingServerRecords(to: result.answer, request, hasRoom)
         }
     }
 
@@ -156,8 +159,11 @@ package final class ModifyRecords: Sendable {
 
     // MARK: After the transaction
 
-    /// The same answer, where the caller does not see the zone any more.
-    private func addingServerRecords(to answer: [UInt8], _ request: SaveRequest) async throws -> [UInt8] {
+    /// The same answer, where the caller does not see the zone any more, or where there is no room: what has been done
+    /// is told all the same. That is asked while the read lasts, so that no more of them are made at once than reads.
+    private func addingServerRecords(
+        to answer: [UInt8], _ request: SaveRequest, _ hasRoom: @escaping @Sendable (Int) -> Bool
+    ) async throws -> [UInt8] {
         let path = request.path
         return try await transactions.read { [rosters, schemas] connection in
             let caller = try Caller(request.session, container: path.container, in: connection)
@@ -172,7 +178,8 @@ package final class ModifyRecords: Sendable {
                     message: request.message, zone: zone, user: caller.userID, rosters: rosters, connection: connection)
                 try taken.add(to: &response)
             }
-            return try response.serializedBytes()
+            let whole: [UInt8] = try response.serializedBytes()
+            return hasRoom(whole.count) ? whole : answer
         }
     }
 }

@@ -10,10 +10,6 @@ struct RecordBatch: Sendable {
     struct Item: Sendable {
         let name: String
         var outcome: Result<Content, ServerError>
-
-        fileprivate var deleteReferences: Int {
-            if case .success(let content) = outcome { content.fields.deleteReferences.count } else { 0 }
-        }
     }
 
     /// An object: it goes through all stages, and every copy of its statement would cost.
@@ -83,9 +79,6 @@ struct RecordBatch: Sendable {
             }
         }
         if let signer { try proofs.check(signer) }
-        guard judge.isPublic || items.reduce(0, { $0 + $1.deleteReferences }) <= DeleteReference.mostPerRequest else {
-            throw DeleteReference.tooManyTogether
-        }
         self.items = items
         self.judge = judge
         isRekeying = head.rekeying

@@ -69,34 +69,44 @@ extension SaveReferences {
         }
     }
 
-    /// Refuses whatever would give a target more sources than it may have, or take away more references than one
-    /// request may.
+    /// Refuses whatever would give a target more sources than it may have, or bring or take away more references than
+    /// one request may. Those that a record goes on having count nothing: it can be sealed again and moved, whatever
+    /// else the request has.
     func withinSources(_ placed: SaveOutcomes) throws -> SaveOutcomes {
         // Where nothing goes with its target, anybody could use up the sources that somebody else's record may have.
         guard !isPublic else { return placed }
         var outcomes = placed
+        // By record: where it will refer to, and what of that is new.
         var planned: [String: Set<String>] = [:]
-        var gone = 0
+        var new: [Int: Set<String>] = [:]
+        var (brought, gone) = (0, 0)
         for (index, record) in placed.accepted {
+            let references = Set(record.content.fields.deleteReferences)
             let former = record.predecessor?.deleteReferences ?? 0
-            // What one record alone takes away is never too much, or it could not be deleted.
-            guard former == 0 || gone == 0 || gone + former <= DeleteReference.mostGone else {
+            let stored: Set<DeleteReference> =
+                try former == 0 || references.isEmpty
+                ? [] : DeleteReference.stored(of: record.name, in: zone, connection)
+            let coming = references.subtracting(stored)
+            let going = max(0, former - (references.count - coming.count))
+            // What one record alone brings or takes away is never too much, or it could not be saved or deleted.
+            guard coming.isEmpty || brought == 0 || brought + coming.count <= DeleteReference.mostPerRequest else {
+                outcomes.refuse(index, DeleteReference.tooManyTogether)
+                continue
+            }
+            guard going == 0 || gone == 0 || gone + going <= DeleteReference.mostGone else {
                 outcomes.refuse(index, DeleteReference.tooManyGone)
                 continue
             }
-            gone += former
-            planned[record.name] = Set(record.content.fields.deleteReferences.map(\.target))
-        }
-        guard planned.values.contains(where: { !$0.isEmpty }) else { return outcomes }
-        var room = SourceRoom(in: zone, planned: planned, connection)
-        for (index, record) in outcomes.accepted {
-            var targets = planned[record.name] ?? []
+            brought += coming.count
+            gone += going
+            planned[record.name] = Set(references.map(\.target))
             // Where it referred to already, it has its place.
-            if !targets.isEmpty, record.predecessor?.deleteReferences ?? 0 > 0 {
-                targets.subtract(
-                    try DeleteReference.stored(of: record.name, in: zone, connection).map(\.target))
-            }
-            if let refusal = try room.take(targets) { outcomes.refuse(index, refusal) }
+            new[index] = Set(coming.map(\.target)).subtracting(stored.map(\.target))
+        }
+        guard new.values.contains(where: { !$0.isEmpty }) else { return outcomes }
+        var room = SourceRoom(in: zone, planned: planned, connection)
+        for (index, _) in outcomes.accepted {
+            if let refusal = try room.take(new[index] ?? []) { outcomes.refuse(index, refusal) }
         }
         return outcomes
     }
