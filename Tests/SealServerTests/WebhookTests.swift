@@ -88,6 +88,33 @@ import Testing
         }
     }
 
+    /// Devices of whoever has more subscriptions than one change tells fetch; webhooks do not.
+    @Test func ofVeryManyWebhooksTheFirstAreTold() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                let most = PushLimits.subscriptionsPerChange
+                let subscriptions = (0...most).map { index in
+                    var subscription = Sealkit_V1_Subscription.database("s\(100 + index)")
+                    subscription.webhook = receiver.origin + "/notes"
+                    return subscription
+                }
+                let results = try await anna.modifySubscriptions(saving: subscriptions)
+                let areTaken = results.allSatisfy { $0.failure.code.isEmpty }
+                #expect(areTaken)
+                let pad = try await anna.onAnotherDevice().listen(after: "0")
+                _ = try await anna.save([Write("a")], in: zone)
+                #expect(try await pad.next().name == "reset")
+                var told: Set<String> = []
+                for index in 1...most {
+                    told.formUnion(try await receiver.delivery(index).message.notifications.map(\.subscriptionID))
+                }
+                #expect(told == Set(subscriptions.prefix(most).map(\.subscriptionID)))
+            }
+        }
+    }
+
     @Test func whatFailsIsSentAgainWithTheSameContent() async throws {
         try await WebhookReceiver.with { receiver in
             try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in

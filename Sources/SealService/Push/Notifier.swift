@@ -90,7 +90,7 @@ package struct Notifier {
         _ views: String, _ subscriptions: String, _ values: [SQLValue], mayHaveWebhooks: Bool
     ) throws {
         let told = "\(Watch.concerns) AND s.kind <> 1\(subscriptions)"
-        // Of whoever has more of them than are told, nothing is written but that the devices are to fetch changes.
+        // Of whoever has more of them, nothing is written for the devices but that they are to fetch changes.
         let feeds = try connection.rows(
             """
             UPDATE notification_feed SET last = last + 1, floor = CASE WHEN owner IN (
@@ -99,21 +99,31 @@ package struct Notifier {
                 ) THEN last + 1 ELSE floor END
             WHERE owner IN (
                 SELECT v.viewer FROM zone_view v WHERE \(views) AND EXISTS (SELECT 1 FROM subscription s WHERE \(told)))
-            RETURNING owner, last
+            RETURNING owner, last, floor
             """, values
-        ) { (owner: try $0.int64("owner"), last: try $0.int64("last")) }
+        ) { (owner: try $0.int64("owner"), last: try $0.int64("last"), floor: try $0.int64("floor")) }
         guard !feeds.isEmpty else { return }
         let next = values.count
-        try connection.execute(
-            """
-            INSERT INTO notification (owner, environment, database, subscription, zone_owner, zone, record, kind, number,
-                other_number, origin, payload, changed)
-            SELECT s.owner, s.environment, s.database, s.id, v.owner, v.zone, '', s.kind, f.last, 0, $\(next + 1),
-                $\(next + 2), $\(next + 3)
-            FROM zone_view v JOIN notification_feed f ON f.owner = v.viewer AND f.floor < f.last
-                JOIN subscription s ON \(told) WHERE \(views)
-            \(Self.coalescing)
-            """, values + [.blob(caller.session), .blob([]), .integer(now)])
+        func write(to feeds: String, _ end: String = "", _ more: [SQLValue] = []) throws {
+            try connection.execute(
+                """
+                INSERT INTO notification (owner, environment, database, subscription, zone_owner, zone, record, kind, number,
+                    other_number, origin, payload, changed)
+                SELECT s.owner, s.environment, s.database, s.id, v.owner, v.zone, '', s.kind, f.last, 0, $\(next + 1),
+                    $\(next + 2), $\(next + 3)
+                FROM zone_view v JOIN notification_feed f ON f.owner = v.viewer AND \(feeds)
+                    JOIN subscription s ON \(told) WHERE \(views)\(end)
+                \(Self.coalescing)
+                """, values + [.blob(caller.session), .blob([]), .integer(now)] + more)
+        }
+        try write(to: "f.floor < f.last")
+        // Webhooks do not fetch: the first of them are told all the same.
+        for feed in feeds where mayHaveWebhooks && feed.floor == feed.last {
+            try write(
+                to: "f.owner = $\(next + 4)",
+                " AND s.has_webhook = 1 ORDER BY s.id LIMIT \(PushLimits.subscriptionsPerChange)",
+                [.integer(feed.owner)])
+        }
         for feed in feeds { try NotificationFeed.trim(feed.owner, at: feed.last, in: connection) }
         try announce(to: feeds.map(\.owner), mayHaveWebhooks: mayHaveWebhooks)
     }

@@ -11,8 +11,9 @@ package enum PushLimits {
     /// Longer strings in notifications are cut.
     static let stringCharacters = 100
     package static let webhookBytes = 1_024
-    /// Zone and database subscriptions of one user that one change in a zone may concern. Whoever has more is told to
-    /// fetch changes: those who save pay for what others have subscribed to.
+    /// Zone and database subscriptions of one user that one change in a zone may concern. The devices of
+    /// whoever has more are told to fetch changes, and so many webhooks of it: those who save pay for what others have
+    /// subscribed to.
     package static let subscriptionsPerChange = 50
     /// Of one user that are kept; a device that was away for longer is told to fetch changes.
     package static let notifications = 5_000

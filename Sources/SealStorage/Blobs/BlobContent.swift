@@ -19,7 +19,8 @@ package struct BlobContent: Sendable {
         self.readChunk = readChunk
     }
 
-    package static let chunkSize: Int64 = 512 * 1024
+    /// Whoever downloads has two of them of the server's memory for as long as that takes.
+    package static let chunkSize: Int64 = 128 * 1024
 
     package var count: Int { Int(range.upperBound - range.lowerBound) }
 
