@@ -456,7 +456,7 @@ class MishapTests:
 
     def test_a_machine_that_sleeps_does_not_stay_open(self):
         url = self.open_zone("Desk", "Desk", "readOnly")
-        for wake in ("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))", "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift', bubbles: true }))"):
+        for wake in ("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))", "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift', bubbles: true }))", ""):
             with self.guest("olaf") as olaf:
                 olaf.page.clock.install()
                 olaf.open(url)
@@ -466,7 +466,11 @@ class MishapTests:
                 olaf.page.clock.set_system_time(time.time() + 8 * 3600)
                 olaf.page.wait_for_timeout(500)
                 expect(olaf.page.locator("#count")).to_be_visible()
-                olaf.page.evaluate(wake)
+                # Or the next look of the page's own at the time.
+                if wake:
+                    olaf.page.evaluate(wake)
+                else:
+                    olaf.page.clock.fast_forward(60_000)
                 olaf.heading("This link is incomplete")
 
     def test_a_way_back_for_where_no_passkey_is(self):

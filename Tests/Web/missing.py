@@ -9,6 +9,7 @@ from world import that
 
 GONE = "You are no longer in this share."
 NO_ROOM = "The server has no more room for this."
+BUSY = "The server has too much to do. Try again in a moment."
 RELOAD = "The server has refused that. Load the page again, and try once more."
 PLAIN = "This is a SealKit share link"
 WELCOME = "Somebody shares records with you"
@@ -75,13 +76,24 @@ class MissingTests:
             guest.context.route("**/core.worker.mjs", lambda route: route.abort(), times=1)
             guest.open(url)
             guest.heading(WELCOME)
+        with self.guest("quay-busy") as guest:
+            guest.context.route("**/core.worker.mjs", lambda route: route.fulfill(status=503))
+            guest.open(url)
+            expect(guest.page.get_by_text(BUSY)).to_be_visible()
+            guest.context.unroute("**/core.worker.mjs")
+            guest.press("Try again")
+            guest.heading(WELCOME)
+            that("#" not in guest.page.url, f"it is at {guest.page.url}")
         with self.guest("quay-gone") as guest:
             for script in ("core", "passphrase"):
                 guest.context.route(f"**/{script}.worker.mjs", lambda route: route.fulfill(status=404))
             guest.open(url)
             expect(guest.page.get_by_text(RELOAD)).to_be_visible()
+            # Whoever does as told has the link still.
             guest.context.unroute("**/core.worker.mjs")
-            guest.press("Try again")
+            guest.page.reload()
+            guest.heading(WELCOME)
+            that("#" not in guest.page.url, f"it is at {guest.page.url}")
             guest.press("Use a passphrase")
             guest.page.get_by_label("Name").fill("somebody")
             for label in ("Passphrase", "Passphrase once more"):

@@ -57,7 +57,7 @@ const start = (/** @type {string} */ name) => new Worker(policy.createScriptURL(
  * @returns {Promise<VisitError>}
  */
 export const missing = async (name, other = 'noCore') => new VisitError(
-    await fetch(new URL(name, import.meta.url)).then(({ ok }) => ok ? other : 'serverRejectedRequest', () => 'networkFailure'));
+    await fetch(new URL(name, import.meta.url)).then(({ ok, status }) => ok ? other : status < 500 ? 'serverRejectedRequest' : 'serviceUnavailable', () => 'networkFailure'));
 
 /**
  * @param {() => void} told what others have changed may be fetched
@@ -71,17 +71,23 @@ export function startCore(told) {
     let last = 0;
     function begin() {
         const made = start(core);
+        let hasAnswered = false;
         made.addEventListener('message', (/** @type {MessageEvent<import('./core.worker.mjs').Answer>} */ { data }) => {
+            hasAnswered = true;
             if (data.id === undefined) return told();
             const asked = waiting.get(data.id);
             if ('part' in data) return asked?.tell?.(data.part);
             waiting.delete(data.id);
             if ('error' in data) asked?.reject(new VisitError(data.error)); else asked?.resolve(data.value);
         });
-        // A worker that does not start answers nothing: whoever asks again is answered by another one.
+        // A worker that does not start answers nothing: whoever asks again is answered by another one. One that has answered has the
+        // visit, and goes on.
         made.addEventListener('error', async () => {
-            worker = undefined;
-            made.terminate();
+            if (worker !== made) return;
+            if (!hasAnswered) {
+                worker = undefined;
+                made.terminate();
+            }
             const left = [...waiting.values()];
             waiting.clear();
             const error = await missing(core);

@@ -104,13 +104,18 @@ function awake() {
     touched = Date.now();
     warning?.close();
     clearTimeout(sleep);
-    sleep = setTimeout(doze, idle - notice);
+    sleep = setTimeout(doze, notice);
 }
 
+/** Looks at the time of day each minute. */
 function doze() {
+    if (isLate()) return awake();
+    sleep = setTimeout(doze, notice);
+    // The look before the lock: a little less than a minute may be left where this one comes early.
+    if (Date.now() - touched < idle - notice - 1000) return undefined;
     if (isAtWork()) return awake();
-    warning = openDialog(texts.idleTitle, paragraph(texts.idleHint), element('div.actions', {}, button(texts.next, awake, 'main')));
-    sleep = setTimeout(() => isAtWork() ? awake() : lock(), notice);
+    if (!warning?.open) warning = openDialog(texts.idleTitle, paragraph(texts.idleHint), element('div.actions', {}, button(texts.next, awake, 'main')));
+    return undefined;
 }
 
 /** Whether there is something that a lock would destroy, or nothing to lock. */
@@ -277,11 +282,16 @@ async function arrive() {
         try {
             await ask('open', { url: origin + location.pathname + secret });
         } catch (error) {
-            if (codeOf(error) !== 'invalidURL') throw error;
+            if (codeOf(error) !== 'invalidURL') {
+                // Whoever loads the page again has the link still.
+                history.replaceState(null, '', secret);
+                throw error;
+            }
             return incomplete(have === secretCharacters ? texts.incompleteAltered : texts.incompleteCut(have, secretCharacters));
         }
         // From here on the worker alone has it.
         secret = '';
+        takeSecret();
         state.hasURL = true;
         for (const open of appButtons) open.hidden = false;
     }
