@@ -370,6 +370,46 @@ import Testing
         }
     }
 
+    /// Records that are too long to be put in order are met in it, where an index has it: a page at a time.
+    @Test func longRecordsAreMetInOrder() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let things = (0..<10).map { index -> Write in
+                var write = Write.thing("r\(index)", ["age": .int64(1), "name": .string("n\(9 - index)")])
+                write.fields.append(("body", .encrypted(.data([UInt8](repeating: 1, count: 20_000)))))
+                return write
+            }
+            #expect(try await anna.codes(things, in: zone) == Array(repeating: nil, count: 10))
+            let type = try #require(await server.schema().indexed["Thing"])
+            /// All pages, and how many they are.
+            func found(_ ordered: Int) async throws -> (names: [String], pages: Int) {
+                try await server.services.database.read { connection in
+                    let row = try #require(
+                        try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+                    let query = try QueryTests.query("age = 1", Query.SortDescriptor(key: "name", ascending: true))
+                    var (names, pages, place): ([String], Int, QueryPlace?) = ([], 0, nil)
+                    repeat {
+                        var budget = QueryBudget()
+                        (budget.records, budget.ordered) = (9, ordered)
+                        let (plan, _) = try QueryPlan.make(
+                            query, type, chosen: nil, gathered: 1_000, budget: &budget, in: row, connection)
+                        let run = QueryRun(
+                            query: query, type: type, zone: row, rights: nil, snapshot: row.position,
+                            isContinued: place != nil, order: QueryOrder(ascending: [true]), connection: connection)
+                        let page = try run.page(plan, after: place, limit: 400, gathered: 1_000, budget: &budget)
+                        names += page.found.map(\.record)
+                        pages += 1
+                        place = page.reached
+                    } while place != nil
+                    return (names, pages)
+                }
+            }
+            let wanted = (0..<10).reversed().map { "r\($0)" }
+            let (gathered, walked) = (try await found(30), try await found(29))
+            #expect(gathered.names == wanted && gathered.pages == 1)
+            #expect(walked.names == wanted && walked.pages == 4)
+        }
+    }
+
     @Test func aQueryReadsWhatItFinds() async throws {
         try await QueryTests.withZone { anna, zone, server in
             for start in stride(from: 0, to: 2000, by: 400) {

@@ -103,9 +103,9 @@ package struct IndexPart: Sendable {
                 return
             }
             if let type {
-                let done = try enter(zone, type, connection)
-                guard isZoneDone, done == last else {
-                    try build.move(to: zone.key, done, in: connection)
+                let (upTo, isAll) = try enter(zone, type, connection)
+                guard isZoneDone, isAll else {
+                    try build.move(to: zone.key, upTo, in: connection)
                     return
                 }
             }
@@ -139,8 +139,11 @@ package struct IndexPart: Sendable {
         try build.move(to: zone.key, IndexBuilds.Build.cleared, in: connection)
     }
 
-    /// - Returns: up to which record what is there is entered now, in the order of names.
-    private func enter(_ zone: ZoneRow, _ type: IndexedType, _ connection: any SQLConnection) throws -> String {
+    /// - Returns: up to which record what is there is entered now, in the order of names, and whether that is all of
+    ///   the part.
+    private func enter(
+        _ zone: ZoneRow, _ type: IndexedType, _ connection: any SQLConnection
+    ) throws -> (upTo: String, isAll: Bool) {
         let search = SearchIndex(zone: zone, connection: connection)
         var rows = IndexRows(zone: zone, connection)
         var done = build.record
@@ -153,7 +156,10 @@ package struct IndexPart: Sendable {
             if position != read.position {
                 // Its save has entered what it changed, and nothing else. What it left as it was is entered from the
                 // record as it is now: the next part reads that; only what a part begins with is read in the writer.
-                guard done == build.record else { break }
+                guard done == build.record else {
+                    try rows.write()
+                    return (done, false)
+                }
                 guard let now = try current(read.record, type, zone, connection) else {
                     done = read.record
                     continue
@@ -170,7 +176,7 @@ package struct IndexPart: Sendable {
             done = entry.record
         }
         try rows.write()
-        return done == entries.last?.record || entries.isEmpty ? last : done
+        return (last, true)
     }
 
     /// What a record holds now; nil where it is gone.

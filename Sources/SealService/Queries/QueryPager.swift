@@ -18,6 +18,8 @@ package struct QueryPager {
 
     /// An order over so many zones at most: each is asked for its first.
     package static let mostOrderedZones = 100
+    /// Conditions whose candidates are counted as far as they are few, in each zone, however many there are.
+    private static let countedConditions = 8
     /// Candidates that are read at once and put in order, over all zones.
     private static let gathered = 1_000
 
@@ -129,11 +131,13 @@ package struct QueryPager {
             budget.entries = max(100, budget.entries / share)
             budget.records = max(100, budget.records / share)
             let gathered = max(50, Self.gathered / share)
+            // A zone's own: which way it is gone through does not depend on those before it.
+            budget.counted = max(budget.counted / share, Self.countedConditions * (gathered + 1))
             let (plan, _) = try QueryPlan.make(
                 query, type, chosen: nil, gathered: gathered, budget: &budget, in: zone, connection)
             let part = try run(zone, snapshot: snapshot).page(
                 plan, after: start(in: zone, order), limit: limit + 1, gathered: gathered, budget: &budget)
-            (whole.counted, whole.ordered) = (budget.counted, budget.ordered)
+            whole.ordered = budget.ordered
             all += part.found.map { Found(zone: index, place: $0, driver: 0) }
             if let reached = part.reached, frontier.map({ precedes((index, reached), $0, order) }) ?? true {
                 frontier = (index, reached)

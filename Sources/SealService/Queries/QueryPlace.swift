@@ -43,8 +43,8 @@ package struct QueryBudget {
     package var records = 2_000
     /// Index entries that are counted to find out by which condition there are the fewest candidates.
     package var counted = 10_000
-    /// The same as `records`, of what has to be read before it can be put in order: a page that is ended in the middle
-    /// of that has no result. Over all of a page's zones, 256 MiB.
+    /// Of these, those that have to be read before they can be put in order: a page that is ended in the middle of that
+    /// has no result. Over all of a page's zones, 256 MiB.
     package var ordered = 32_768
 
     private static let bytesPerRecord = 8_192
@@ -53,10 +53,11 @@ package struct QueryBudget {
 
     /// For a record that was read.
     mutating func charge(bytes: Int) {
-        let count = 1 + bytes / Self.bytesPerRecord
-        records -= count
-        ordered -= count
+        records -= Self.count(of: bytes)
     }
+
+    /// As how many a record counts.
+    static func count(of bytes: Int) -> Int { 1 + bytes / bytesPerRecord }
 
     static let tooMuchToOrder = ServerError(
         .limitExceeded, "More than 256 MiB of records would have to be read to put some of them in order.",

@@ -9,8 +9,9 @@ package enum QueryPlan {
     case nothing
     /// Candidates come in the order that is wanted.
     case walk(QueryDriver)
-    /// So few candidates that all are read and put in order.
-    case gather(QueryDriver)
+    /// So few candidates that all are read and put in order; where they are too long for that, and candidates come in
+    /// the order that is wanted, these are walked instead.
+    case gather(QueryDriver, orWalk: QueryDriver?)
     /// The first key's index gives the order; records with equal values are put in order by the other keys.
     case groups(QueryDriver)
     /// By distance: circles that grow.
@@ -52,7 +53,7 @@ package enum QueryPlan {
             let few = try fewest(drivers, upTo: gathered + 1, query, &budget, in: zone, connection),
             few.count <= gathered
         {
-            return (.gather(drivers[few.index]), 0)
+            return (.gather(drivers[few.index], orWalk: isWalk ? own : nil), 0)
         }
         if isWalk { return (.walk(own), 0) }
         return (first.relativeLocation == nil ? .groups(own) : .nearest(key: first.key, field), 0)

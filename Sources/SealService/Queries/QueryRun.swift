@@ -29,7 +29,7 @@ package struct QueryRun {
         switch plan {
         case .nothing: Page()
         case .walk(let driver): try walk(driver, after: place, limit: limit, budget: &budget)
-        case .gather(let driver): try gather(driver, after: place, limit: limit, &budget)
+        case .gather(let driver, let own): try gather(driver, orWalk: own, after: place, limit: limit, &budget)
         case .groups(let driver): try groups(driver, after: place, limit: limit, budget: &budget)
         case .nearest(let key, let field): try nearest(key, field, after: place, limit: limit, &budget)
         }
@@ -75,9 +75,23 @@ package struct QueryRun {
     // MARK: Few candidates
 
     private func gather(
-        _ driver: QueryDriver, after place: QueryPlace?, limit: Int, _ budget: inout QueryBudget
+        _ driver: QueryDriver, orWalk own: QueryDriver?, after place: QueryPlace?, limit: Int,
+        _ budget: inout QueryBudget
     ) throws -> Page {
-        try ordered(try all(driver), after: place, limit: limit, &budget)
+        let names = try all(driver)
+        if let own, try !fit(names, budget) { return try walk(own, after: place, limit: limit, budget: &budget) }
+        return try ordered(names, after: place, limit: limit, &budget)
+    }
+
+    /// Whether so many records may be read to put them in order. How long they are is asked only where it matters.
+    private func fit(_ names: Set<String>, _ budget: QueryBudget) throws -> Bool {
+        guard names.count > budget.ordered / QueryBudget.count(of: Limits.recordBytes) else { return true }
+        var count = 0
+        try connection.runEach(
+            "SELECT LENGTH(fields) AS bytes FROM record WHERE owner = $1 AND zone = $2 AND name = $3",
+            names.map { zone.key + [.text($0)] }
+        ) { _, row in count += QueryBudget.count(of: Int(try row.int64("bytes"))) }
+        return count <= budget.ordered
     }
 
     private func nearest(
@@ -119,7 +133,10 @@ package struct QueryRun {
     /// - Throws: `limitExceeded` where putting in order has read too much.
     func place(of name: String, after place: QueryPlace?, _ budget: inout QueryBudget) throws -> QueryPlace? {
         guard budget.ordered > 0 else { throw QueryBudget.tooMuchToOrder }
-        guard let record = try match(name, &budget), let keys = query.sortKeys(of: record) else { return nil }
+        let before = budget.records
+        let subject = try match(name, &budget)
+        budget.ordered -= before - budget.records
+        guard let record = subject, let keys = query.sortKeys(of: record) else { return nil }
         let found = QueryPlace(keys: keys, record: name)
         if let place, !order.precedes(place, found) { return nil }
         return try isContinued && !stoodStill(record) ? nil : found
