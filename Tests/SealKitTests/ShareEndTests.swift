@@ -51,6 +51,18 @@ import Testing
         #expect(try await bob.shared.allRecordZones().isEmpty)
     }
 
+    /// It is not for those who are put out.
+    @Test func whatIsSavedBesideTheEndHasTheKeyThatComesWithIt() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        try await bob.join(share.url)
+        let mine = ann.note(in: zone, "for me alone")
+        let results = try await ann.own.modifyRecords(saving: [mine], deleting: [share.recordID], atomically: false)
+        #expect(results.deleteResults[share.recordID]?.isSuccess == true)
+        let saved = try #require(results.saveResults[mine.recordID]).get()
+        #expect(try await ann.epoch(of: zone) == saved.base?.statement.epoch)
+    }
+
     @Test func anAtomicBatchThatFailsLeavesNoShare() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (_, note, share) = try await ann.share(with: [(bob, .readWrite)])

@@ -47,8 +47,10 @@ extension Database {
     ///   - savePolicy: what is to happen where somebody else has saved meanwhile.
     ///   - atomically: all of a zone or nothing: if one item fails, the others fail with `batchRequestFailed`.
     ///     Otherwise the others are saved: what is wrong with one record, as an asset without its file, or a field's
-    ///     name, is that record's failure alone. To end a zone's share, or to leave one, comes after the rest of the
-    ///     zone, which is done where that alone fails.
+    ///     name, is that record's failure alone. An atomic call ends a zone's share after the rest of the zone is
+    ///     saved, and only where that has succeeded: its participants can still read what was saved. What is not for
+    ///     them is saved in a call after it, or in one that is not atomic, which ends the share first. Whoever leaves a
+    ///     share leaves it after the rest of the zone is saved. Where the end itself fails, the rest stays saved.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
     ///   - perRecordProgress: of each record with new assets: how much of them has been sent.
     /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`,
@@ -109,28 +111,37 @@ extension Database {
     }
 
     /// A share's record is not deleted like another one: who deletes a zone's stops sharing, or leaves. Neither can be
-    /// taken back, so that it comes after all else, and in an atomic batch only where that has succeeded.
+    /// taken back, so that in an atomic batch it comes after all else, and only where that has succeeded. Where nothing
+    /// ties them together the owner stops sharing first: what is saved beside that is not for those who are put out.
     private func modifyZone(_ batch: ZoneBatch, saving: [Record], deleting: [Record.ID]) async -> ZoneResults {
         let isEnd = { (id: Record.ID) in id.recordName == Share.recordName && scope != .public }
         let (ends, others) = (deleting.filter(isEnd), deleting.filter { !isEnd($0) })
         guard let end = ends.first else { return await run(batch, saving: saving, deleting: others) }
+        let isAlone = saving.isEmpty && others.isEmpty
+        // Whoever has left a share saves nothing in it any more.
+        let isFirst = scope == .private && !batch.isAtomic
         var results = ZoneResults()
-        if !saving.isEmpty || !others.isEmpty {
+        if !isAlone, !isFirst {
             results = await run(batch, saving: saving, deleting: others)
             guard !batch.isAtomic || !results.hasFailed else {
                 results.deletions[end] = .failure(results.failure ?? ZoneBatch.batchFailed)
                 return results
             }
         }
-        do throws(SealKitError) {
-            try await endShare(end, by: batch)
-            results.deletions[end] = .success(())
-            results.failure = nil
-        } catch {
-            results.deletions[end] = .failure(error)
-            if saving.isEmpty, others.isEmpty { results.failure = error }
+        let ended = await result(ofEnding: end, by: batch)
+        if !isAlone, isFirst { results = await run(batch, saving: saving, deleting: others) }
+        results.deletions[end] = ended
+        switch ended {
+        case .success: results.failure = nil
+        case .failure(let error): if isAlone { results.failure = error }
         }
         return results
+    }
+
+    private func result(ofEnding share: Record.ID, by batch: ZoneBatch) async -> Result<Void, SealKitError> {
+        do throws(SealKitError) { return .success(try await endShare(share, by: batch)) } catch {
+            return .failure(error)
+        }
     }
 
     private func run(_ batch: ZoneBatch, saving: [Record], deleting: [Record.ID]) async -> ZoneResults {
