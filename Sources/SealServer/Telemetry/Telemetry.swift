@@ -26,7 +26,7 @@ final class Telemetry: Sendable {
         var file: TelemetryFile?
         /// Why nothing can be written at present.
         var failure: (any Error)?
-        /// In seconds since 1970: what was counted before was put aside with the file that it was in.
+        /// In seconds since 1970: of what was counted before, some was never written, or put aside with its file.
         var wholeSince: Int64 = 0
         var isClosed = false
     }
@@ -68,7 +68,9 @@ final class Telemetry: Sendable {
     /// Writes what has come together.
     func flush() async {
         guard let recorder else { return }
-        let minutes = hashed(recorder.take())
+        let batch = recorder.take()
+        held.withLock { $0.wholeSince = max($0.wholeSince, batch.lostUntil) }
+        let minutes = hashed(batch)
         // What is too old goes also while nobody asks for anything, and what has failed is tried again.
         guard !minutes.isEmpty || held.withLock({ $0.file != nil || $0.failure != nil }) else { return }
         var used: TelemetryFile?
@@ -77,7 +79,12 @@ final class Telemetry: Sendable {
             used = file
             // Whoever asked for this may give up; what was taken is written all the same.
             let now = clock() / 1_000_000
-            try await Task { try await file.write(minutes, now: now) }.value
+            let hasShrunk = try await Task { try await file.write(minutes, now: now) }.value
+            if !hasShrunk {
+                logger.debug(
+                    "the telemetry's file keeps pages of what is gone: they cannot be given back to the disk",
+                    metadata: ["file": "\(path)"])
+            }
             tell(failure: nil)
         } catch {
             recorder.putBack(minutes)
@@ -99,7 +106,16 @@ final class Telemetry: Sendable {
     func readingWhole<T>(_ body: (_ file: TelemetryFile, _ since: Int64) async throws -> T) async throws -> T {
         await flush()
         if let failure = held.withLock(\.failure) { throw failure }
-        return try await read { file in try await body(file, held.withLock(\.wholeSince)) }
+        return try await read { file in try await body(file, wholeSince()) }
+    }
+
+    private func wholeSince() -> Int64 {
+        let now = clock() / 1_000_000
+        return held.withLock { held in
+            // Of a clock that was ahead: nothing would be whole until then.
+            held.wholeSince = min(held.wholeSince, now)
+            return held.wholeSince
+        }
     }
 
     private func read<T>(_ body: (TelemetryFile) async throws -> T) async throws -> T {

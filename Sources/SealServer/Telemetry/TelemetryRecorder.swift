@@ -48,6 +48,8 @@ final class TelemetryRecorder: Sendable {
         var minutes: [TelemetryMinute]
         let accounts: [(start: Int64, place: TelemetryPlace, accounts: Set<Int64>)]
         let log: [(start: Int64, requests: [LoggedRequest])]
+        /// In seconds since 1970: of what was counted before, some was lost since the batch before. 0 for nothing.
+        let lostUntil: Int64
     }
 
     fileprivate struct State {
@@ -57,6 +59,8 @@ final class TelemetryRecorder: Sendable {
         /// Minutes that could not be written, hashed already.
         var returned: [TelemetryMinute] = []
         var lost: Int64 = 0
+        /// Where the last lost minute ends, in seconds since 1970, until somebody is told with what is taken.
+        var lostUntil: Int64 = 0
         var unlogged: Int64 = 0
         /// Of the last entry in the log: no other one gets it.
         var loggedAt: Int64 = 0
@@ -133,14 +137,14 @@ final class TelemetryRecorder: Sendable {
     func take() -> Batch {
         state.withLock { state in
             state.end()
-            let (ended, returned) = (state.ended, state.returned)
-            (state.ended, state.returned) = ([], [])
+            let (ended, returned, lostUntil) = (state.ended, state.returned, state.lostUntil)
+            (state.ended, state.returned, state.lostUntil) = ([], [], 0)
             return Batch(
                 minutes: returned + ended.map { TelemetryMinute(start: $0.start, sums: $0.sums) },
                 accounts: ended.flatMap { minute in
                     minute.places.map { (minute.start, $0.name, $0.accounts) }
                 },
-                log: ended.filter { !$0.log.isEmpty }.map { ($0.start, $0.log) })
+                log: ended.filter { !$0.log.isEmpty }.map { ($0.start, $0.log) }, lostUntil: lostUntil)
         }
     }
 
@@ -266,8 +270,8 @@ extension TelemetryRecorder.State {
         }
         var request = request
         if !request.isKnown { request.key = told(request.key, isKnown: false) }
-        // Within a second two may come at once. Where the clock was ahead until now, its time counts again: the log
-        // would be of a day to come, and its pseudonyms of all days until then.
+        // Two that come at once get times of their own. More than a second ahead is no such case, but a clock that was
+        // set right: the log would be of a day to come, and its pseudonyms of all days until then.
         request.time = loggedAt - time < 1_000_000 ? max(time, loggedAt + 1) : time
         loggedAt = request.time
         current.logCounts[Int(kind.rawValue)] += 1
@@ -287,17 +291,19 @@ extension TelemetryRecorder.State {
             returned.reduce(0, { $0 + $1.sums.count }) + ended.reduce(0, { $0 + $1.series.count })
                 > TelemetryRecorder.mostWaiting
         {
+            let start: Int64
             let sums: [TelemetryKey: TelemetrySum]
             if returned.isEmpty {
                 let minute = ended.removeFirst()
-                sums = minute.sums
+                (start, sums) = (minute.start, minute.sums)
                 unlogged += Int64(minute.log.count)
             } else {
                 let minute = returned.removeFirst()
-                sums = minute.sums
+                (start, sums) = (minute.start, minute.sums)
                 unlogged += Int64(minute.log.count)
             }
             lost += sums.values.reduce(0) { $0 + $1.count }
+            lostUntil = max(lostUntil, start + TelemetryFile.Step.minute.rawValue)
         }
         shrinkLog()
     }

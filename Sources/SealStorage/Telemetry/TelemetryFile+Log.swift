@@ -58,18 +58,27 @@ extension TelemetryFile {
         }
     }
 
-    /// What is too old, or of a time still to come, as where the clock was ahead: that would stay for longer than a
-    /// week, and push out what is new. Then the oldest of what is too much.
+    /// What is too old, then the oldest of what is too much.
     /// - Parameter now: seconds since 1970.
     static func removeOldEntries(now: Int64, _ counts: inout LogCounts, _ database: Database) throws {
         let oldest = (now - LogEntry.keptFor) * 1_000_000
+        for kind in LogEntry.Kind.allCases {
+            try database.execute(
+                sql: "DELETE FROM log WHERE kind = ? AND time < ?", arguments: [kind.rawValue, oldest])
+            counts[kind] -= Int64(database.changesCount)
+            try removeOldest(counts[kind] - kind.most, of: kind, &counts, database)
+        }
+    }
+
+    /// What is of a time still to come, as where the clock was ahead: that would stay for longer than a week, and push
+    /// out what is new.
+    /// - Parameter now: seconds since 1970.
+    static func removeEntriesAhead(now: Int64, _ counts: inout LogCounts, _ database: Database) throws {
         let farthest = (now + Step.hour.rawValue) * 1_000_000
         for kind in LogEntry.Kind.allCases {
             try database.execute(
-                sql: "DELETE FROM log WHERE kind = ? AND (time < ? OR time > ?)",
-                arguments: [kind.rawValue, oldest, farthest])
+                sql: "DELETE FROM log WHERE kind = ? AND time > ?", arguments: [kind.rawValue, farthest])
             counts[kind] -= Int64(database.changesCount)
-            try removeOldest(counts[kind] - kind.most, of: kind, &counts, database)
         }
     }
 

@@ -41,12 +41,31 @@ package final class TelemetryFile: Sendable {
     package let path: String
     let queue: DatabaseQueue
     private let limit: Int64
-    /// The hour for which series that nothing is left of were looked for last.
-    private let sweptHour = Mutex<Int64>(0)
+    private let sweeps = Mutex(Sweeps())
     /// Of the log, as the queue has left it; nil until it is written for the first time, and after a failure.
     private let logCounts = Mutex<LogCounts?>(nil)
     /// Of the file's limit so much for each series: then new ones are told apart no more.
     private static let bytesPerSeries: Int64 = 20 << 10
+
+    /// What is done once an hour; in seconds since 1970.
+    private struct Sweeps {
+        /// The hour of the last one.
+        var last: Int64?
+        /// The hour from which on the clock was not seen to go back.
+        var steadySince: Int64?
+
+        /// Whether the clock can be believed as to what is still to come. One that is behind when a machine starts is
+        /// set right soon: until then all there is would be of the future.
+        func isSteady(at hour: Int64) -> Bool {
+            guard let last, let steadySince, hour >= last else { return false }
+            return hour >= steadySince + 2 * Step.hour.rawValue
+        }
+
+        mutating func done(at hour: Int64) {
+            if last.map({ hour < $0 }) ?? true { steadySince = hour }
+            last = hour
+        }
+    }
 
     /// Opens or creates the file, mode 0600.
     /// - Throws: `FileError`, `StorageError`; `TelemetryFileError` for a file of another form.
@@ -104,11 +123,13 @@ package final class TelemetryFile: Sendable {
 
     /// Adds minutes to what there is, all of them or none, and takes away what is too old.
     /// - Parameter now: seconds since 1970.
+    /// - Returns: false where pages of what is gone could not be given back to the disk.
     /// - Throws: `StorageError`.
-    package func write(_ minutes: [TelemetryMinute], now: Int64) async throws {
+    @discardableResult
+    package func write(_ minutes: [TelemetryMinute], now: Int64) async throws -> Bool {
         let hour = Step.hour.start(of: now)
-        let isHourly = sweptHour.withLock { $0 != hour }
-        try await Self.storage {
+        let sweeps = sweeps.withLock { $0 }
+        return try await Self.storage { () async throws -> Bool in
             do {
                 try await queue.write { [self] database in
                     // Taken until it is known what became of them.
@@ -132,14 +153,15 @@ package final class TelemetryFile: Sendable {
                     }
                     try Self.removeOld(now: now, database)
                     try Self.removeOldEntries(now: now, &counts, database)
-                    if isHourly {
+                    if sweeps.last != hour {
+                        if sweeps.isSteady(at: hour) { try Self.removeEntriesAhead(now: now, &counts, database) }
                         try Self.removeUnusedSeries(database)
                         try Self.removeOldestActive(limit: limit, database)
                     }
                     try Self.fit(limit, &counts, database)
                     logCounts.withLock { $0 = counts }
                 }
-                sweptHour.withLock { $0 = hour }
+                self.sweeps.withLock { $0.done(at: hour) }
             } catch {
                 // Its last step may not have come to be.
                 logCounts.withLock { $0 = nil }
@@ -149,7 +171,10 @@ package final class TelemetryFile: Sendable {
             // written above is there all the same: whoever took it for unwritten would count it twice.
             do {
                 try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
-            } catch let error as DatabaseError where Self.told(error) is StorageError {}
+                return true
+            } catch let error as DatabaseError where Self.told(error) is StorageError {
+                return false
+            }
         }
     }
 

@@ -197,6 +197,34 @@ import Testing
         #expect(again(ofFilms))
     }
 
+    /// They were more than are kept until somebody takes them.
+    @Test func whatWasLostBeforeItWasWrittenIsNotTakenForNothing() async throws {
+        let folder = TemporaryFolder()
+        let clock = TestClock()
+        clock.set(clock.now - clock.now % 60_000_000)
+        let telemetry = Telemetry(
+            dataFolder: folder.path, isOn: true, hasLog: false,
+            hashes: ActiveAccountHashes(key: SecretBytes(copying: [UInt8](repeating: 7, count: 32))),
+            clock: { clock.now }, logger: LogCapture().logger)
+        let recorder = try #require(telemetry.recorder)
+        #expect(try await telemetry.readingWhole { _, since in since } == 0)
+        for _ in 0..<3 {
+            for index in 0..<9_000 { recorder.note(Self.key(group: "g\(index)"), count: 1) }
+            clock.advance(seconds: 60)
+        }
+        let since = clock.now / 1_000_000 - 120
+        #expect(try await telemetry.readingWhole { _, since in since } == since)
+        #expect(recorder.lost == 9_000)
+        clock.advance(seconds: 600)
+        #expect(try await telemetry.readingWhole { _, since in since } == since)
+        // The clock was ahead.
+        clock.set((since - 86_400) * 1_000_000)
+        #expect(try await telemetry.readingWhole { _, since in since } == since - 86_400)
+        clock.advance(seconds: 600)
+        #expect(try await telemetry.readingWhole { _, since in since } == since - 86_400)
+        await telemetry.close()
+    }
+
     @Test("Clients make up containers, groups and systems without end: memory and disk stay bounded, and sums right.")
     func attack98_wordsWithoutEnd() async throws {
         let clock = TestClock()

@@ -98,12 +98,12 @@ import Testing
         }
         let intruder = try Intruder(path)
         file.queue.add(transactionObserver: intruder)
-        try await file.write([Self.minute(Self.day, 3)], now: Self.day + 60)
+        #expect(try await !file.write([Self.minute(Self.day, 3)], now: Self.day + 60))
         file.queue.remove(transactionObserver: intruder)
         try intruder.leave()
         #expect(try await Self.counts(file, .minute) == ["": [Self.day: 3]])
         #expect(try await file.queue.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") ?? 0 } > 0)
-        try await file.write([], now: Self.day + 120)
+        #expect(try await file.write([], now: Self.day + 120))
         #expect(try await file.queue.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") ?? 0 } == 0)
     }
 

@@ -77,7 +77,25 @@ import Testing
         defer { file.close() }
         let entries = [now + 1, now + 3_599_000_000, (Self.day + month) * 1_000_000].map { Self.entry($0) }
         try await Self.write(entries, file)
+        try await file.write([], now: Self.day + 7_200)
         #expect(try await file.entries(Self.query()).map(\.time) == [now + 3_599_000_000, now + 1])
+    }
+
+    /// A machine without a clock of its own starts with an old time, until it has asked for the right one.
+    @Test func aClockThatIsBehindTakesNothingOfTheLog() async throws {
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        let right = Self.day + 30 * 86_400
+        let time = right * 1_000_000
+        try await Self.write([Self.entry(time)], file, now: right)
+        file.close()
+        let again = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { again.close() }
+        // Into its next hour, and back.
+        for now in [Self.day + 3_599, Self.day + 3_601, Self.day] { try await again.write([], now: now) }
+        try await again.write([], now: right + 60)
+        try await again.write([], now: Self.day)
+        #expect(try await again.entries(Self.query()).map(\.time) == [time])
     }
 
     @Test func theyAreChosenByEachOfWhatTheyHave() async throws {
