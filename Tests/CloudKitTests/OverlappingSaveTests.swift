@@ -114,6 +114,27 @@ import Testing
         #expect(invited.permission == .readOnly)
     }
 
+    /// One person may have two, as an invitation beside a seat that is taken.
+    @Test func ofOnePersonsPlacesTheOneIsRemovedThatWasMeant() throws {
+        func place(_ id: String, user: String?, address: String?) -> CKShare.Participant {
+            CKShareParticipant(
+                SealKit.Share.Participant(
+                    participantID: id, userRecordName: user, lookupInfo: address.map { .emailAddress($0) },
+                    isVerified: false, role: .privateUser, permission: .readOnly, acceptanceStatus: .pending,
+                    dateAddedToShare: nil, isApprovedRequester: false, expirationDate: nil))
+        }
+        let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Notes"))
+        share.addParticipant(place("first", user: "_bob", address: nil))
+        share.addParticipant(place("spare", user: nil, address: "bob@example.org"))
+        let sent = try share.sent()
+        #expect(sent.share.participants.map(\.participantID) == ["first", "spare"])
+        // By now it is known whose address that is.
+        share.removeParticipant(place("spare", user: "_bob", address: "bob@example.org"))
+        share.take(sent.share, of: sent)
+        #expect(share.participants.map(\.participantID) == ["first"])
+        #expect(try share.sent().share.participants.map(\.participantID) == ["first"])
+    }
+
     @Test func aSaveThatFailsLeavesWhatWasSetChanged() async throws {
         try await Cloud.runNotes { database, zone in
             let record = CKRecord.note("a", in: zone)

@@ -152,6 +152,56 @@ import Testing
         #expect(throws: ShareEditRefusal.usedInvitation) { _ = try wanting { $0.people = [(known, lowered)] } }
     }
 
+    /// Another device has taken it back, and invited somebody else since.
+    @Test func anInvitationThatIsGoneIsNotSoughtBehindAnAddress() throws {
+        var (view, links, stored) = try shared()
+        var random = FixedRandom(15)
+        let bare = ShareWish.Person(
+            invitationID: ID16(random: &random), user: nil, chain: nil, address: nil, permission: .readOnly)
+        let other = ShareWish.Person(
+            invitationID: ID16(random: &random), user: nil, chain: nil, address: "dave@example.org",
+            permission: .readOnly)
+        var wish = ShareWish(preview: SharePreview(title: "Plans"))
+        wish.people = [(nil, bare)]
+        let first = try #require(try editor(wish, in: view, links: links).entry(random: &random))
+        (view, links, stored) = try after(first, view, stored: stored)
+        wish.people = [(nil, other)]
+        wish.gone = [bare]
+        let second = try #require(try editor(wish, in: view, links: links).entry(random: &random))
+        (view, links, stored) = try after(
+            second, view, stored: stored.filter { $0.invitationID != bare.invitationID?.bytes })
+        #expect(view.roster.invitations.count == 1)
+        wish.people = []
+        #expect(try editor(wish, in: view, links: links).entry(random: &random) == nil)
+    }
+
+    /// Who opens a share to the public need not know that its invitations end.
+    @Test func whatTheSettingsTakeBackIsNotInvitedAnew() throws {
+        var (view, links, stored) = try shared()
+        var random = FixedRandom(16)
+        func placeholder(_ address: String) -> ShareWish.Person {
+            ShareWish.Person(
+                invitationID: ID16(random: &random), user: nil, chain: nil, address: address, permission: .readOnly)
+        }
+        let (carol, stranger) = (placeholder("carol@example.org"), placeholder("dave@example.org"))
+        var wish = ShareWish(preview: SharePreview(title: "Plans"))
+        wish.people = [(nil, carol)]
+        let invited = try #require(try editor(wish, in: view, links: links).entry(random: &random))
+        (view, links, stored) = try after(invited, view, stored: stored)
+        func opening(raising person: ShareWish.Person) throws -> ShareEntry<XWingHPKE>? {
+            var raised = person
+            raised.permission = .readWrite
+            wish.people = [(person, raised)]
+            wish.publicPermission = .to(.readOnly)
+            return try editor(wish, in: view, links: links).entry(random: &random)
+        }
+        // Who is not there at all is not passed over.
+        #expect(throws: ShareEditRefusal.usedInvitation) { _ = try opening(raising: stranger) }
+        let opened = try after(try #require(try opening(raising: carol)), view, stored: stored)
+        #expect(opened.view.roster.invitations.isEmpty)
+        #expect(opened.view.roster.publicSeat?.permission == .readOnly)
+    }
+
     @Test func whoMayNotIsRefusedBeforeTheServerHearsOfIt() throws {
         let (view, links, _) = try shared()
         var random = FixedRandom(11)

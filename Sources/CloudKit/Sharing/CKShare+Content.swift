@@ -135,8 +135,14 @@ extension CKShare {
                 object.take(participant, of: sent.participants[ObjectIdentifier(object)] ?? 0)
                 return object
             }
+            // One person may have two places.
             participants.removeAll { participant in
-                participant.role != .owner && removed.contains { $0.participant.isEqual(participant) }
+                participant.role != .owner
+                    && removed.contains { _, one in
+                        ids.contains(one.participantID)
+                            ? one.participantID == participant.participantID
+                            : known[participant.participantID] == nil && one.isEqual(participant)
+                    }
             }
             for (_, participant) in added where !participants.contains(where: { $0.isEqual(participant) }) {
                 participants.append(participant)

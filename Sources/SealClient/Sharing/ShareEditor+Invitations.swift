@@ -12,9 +12,11 @@ extension ShareEditor {
             case .member?: break
             case .invited(let open)?: try update(open, as: person, in: &plan, random: &random)
             case nil:
-                guard !isPublic || (person.before != nil && !dropsPending) else { throw .isPublic }
+                // The settings take it back, whatever else was wanted of it.
+                if person.before != nil, person.goes, dropsPending { continue }
                 // What is to be changed of somebody who is there no more is not done for somebody else.
                 guard person.before == nil else { throw .usedInvitation }
+                guard !isPublic else { throw .isPublic }
                 try invite(person.now, in: &plan, random: &random)
             }
         }

@@ -156,6 +156,8 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
         let now: ShareWish.Person
         /// nil for whoever is to be invited, or is there no more.
         let place: SharePlaces<H>.Place?
+        /// Whoever was there goes by the same entry.
+        let goes: Bool
 
         var changesPermission: Bool { before == nil || before?.permission != now.permission }
         var changesExpiry: Bool { before == nil || before?.expires != now.expires }
@@ -167,10 +169,11 @@ public struct ShareEditor<H: HybridEncryption>: Sendable {
     private func placed(by places: SharePlaces<H>, beside plan: Plan) throws(ShareEditRefusal) -> [Placed] {
         var people: [Placed] = []
         for (before, now) in wish.people {
-            let unplaced = Placed(before: before, now: now, place: nil)
+            let unplaced = Placed(before: before, now: now, place: nil, goes: false)
             guard unplaced.changesPermission || unplaced.changesExpiry || unplaced.changesRole else { continue }
             let place = try places.place(of: before ?? now)
-            people.append(Placed(before: before, now: now, place: isLeft(place, by: before, plan) ? nil : place))
+            let goes = isLeft(place, by: before, plan)
+            people.append(Placed(before: before, now: now, place: goes ? nil : place, goes: goes))
         }
         return people
     }

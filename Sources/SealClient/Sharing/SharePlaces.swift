@@ -30,11 +30,14 @@ struct SharePlaces<H: HybridEncryption> {
     }
 
     private let roster: Roster
+    /// Whether the reader can open every address: owners can, and administrators those that were sealed since.
+    private let readsAll: Bool
     /// Those that nobody in the wish has for certain.
     private var others: [(place: Place, seat: Invitation, address: String?)] = []
 
     init(of wish: ShareWish, in roster: Roster, as own: OwnIdentity) {
         self.roster = roster
+        readsAll = own.chain.userID == roster.owner
         let people = wish.people.map { $0.before ?? $0.now } + wish.gone
         let found = people.map { Self.certain($0, in: roster) }
         guard found.contains(where: { $0 == nil }) else { return }
@@ -59,7 +62,7 @@ struct SharePlaces<H: HybridEncryption> {
         for (place, seat, address) in others where person.user == nil || place.user == nil {
             if let wanted = person.address, let address {
                 if AddressSpelling.isSame(wanted, address) { same.append(place) }
-            } else if person.user == nil, mayFollow(seat, person) {
+            } else if person.user == nil, address == nil || !readsAll, mayFollow(seat, person) {
                 unsure = true
             }
         }
@@ -76,8 +79,8 @@ struct SharePlaces<H: HybridEncryption> {
         return roster.members.values.first { $0.invitationID == id }.map { .member($0) }
     }
 
-    /// Whether a seat, of which no address is known to be another one, may have taken the place of somebody's who had
-    /// no account: only one with a URL of its own, and later than that. Somebody's who has an address has one as well.
+    /// Whether `seat` may be the invitation that another device has made in the place of `person`'s: later, and with a
+    /// URL of its own. The successor of one by address has that address; of a bare one it is bare.
     private func mayFollow(_ seat: Invitation, _ person: ShareWish.Person) -> Bool {
         guard !seat.sealedAddresses.isEmpty || (seat.invitee == nil && person.address == nil),
             let before = person.invitationID.flatMap({ roster.sequence(ofInvitation: $0) }),

@@ -57,7 +57,7 @@ extension SealKitError {
                 .invalidArguments, "somebody who is blocked cannot be invited", remedy: "unblock the identity first")
         case .noSuchEnd:
             self.init(
-                .invalidArguments, "an invitation's end is no date after 1970 that it can hold",
+                .invalidArguments, "an invitation's end is over, or no date that it can hold",
                 remedy: "set a date to come, or nil for an invitation that stays open")
         case .usedInvitation:
             self.init(

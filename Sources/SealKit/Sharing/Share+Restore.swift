@@ -107,12 +107,6 @@ extension Share.Participant {
     /// Its keys are at hand: it can be invited.
     package var hasKeys: Bool { chain != nil }
 
-    /// An invitation that is over begins again, and ends when the added one does.
-    package mutating func renew(as added: Share.Participant) {
-        guard let end = expirationDate, end <= Date(microseconds: currentTime()) else { return }
-        expirationDate = added.expirationDate
-    }
-
     /// Somebody as kept, without keys.
     package init(
         participantID: String, userRecordName: String?, lookupInfo: Share.LookupInfo?, isVerified: Bool, role: Role,

@@ -234,6 +234,12 @@ extension Share {
             }
             return false
         }
+
+        /// An invitation that is over begins again, and ends when the added one does.
+        package mutating func renew(as added: Share.Participant) {
+            guard let end = expirationDate, end <= Date(microseconds: currentTime()) else { return }
+            expirationDate = added.expirationDate
+        }
     }
 
     /// Who a participant is, as far as that is known.

@@ -17,7 +17,7 @@ extension ServerConfiguration {
         ].map { variablePrefix + $0 })
 
     /// What the module CloudKit reads beside those, and no command.
-    private static let moduleVariables = Set(["STATE"].map { variablePrefix + $0 })
+    private static let moduleVariables: Set = [variablePrefix + "STATE"]
 
     /// What this project's own tests and tools read.
     private static let toolVariables = Set(
