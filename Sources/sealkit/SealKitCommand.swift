@@ -38,15 +38,17 @@ struct SealKitCommand: AsyncParsableCommand {
     static func main() async {
         StandardStream.holdNumbers()
         var isJSON = CommandLine.arguments.contains("--json")
+        var global: GlobalOptions?
         do {
             try Arguments.check()
             let command = try parseAsRoot()
             isJSON = (command as? any SpeakingCommand)?.isJSON ?? false
+            global = (command as? any ClientCommand)?.global
             try await run(command)
             TrustFiles.closeAll()
         } catch {
             TrustFiles.closeAll()
-            Failure(error).exit(asJSON: isJSON)
+            Failure(error, of: global).exit(asJSON: isJSON)
         }
     }
 

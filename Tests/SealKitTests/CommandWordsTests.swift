@@ -160,20 +160,24 @@ import Testing
         let hash = String(repeating: "3f", count: 32)
         let head = RosterChange.AbandonedHead(sequence: 17, hash: try Digest(Hex.decode(hash)))
         let owner = UserID(try ID16([UInt8](repeating: 1, count: 16)))
-        func advice(in zone: String, of name: String, share: String = "") -> String {
+        func advice(in zone: String, of name: String, share: String = "") throws -> String {
             let scope = SealStatements.Scope(
                 container: "org.example.notes", environment: .production, owner: owner, zoneName: zone,
                 shareRecordName: share)
             return SealKitError(.forked(from: head), of: scope, in: RecordZone.ID(zoneName: zone, ownerName: name))
-                .advice
+                .advice(after: try GlobalOptions.parse(["--account", "my own", "--container", "org.example.notes"]))
         }
-        let mine = advice(in: "Notes", of: RecordZone.ID.currentUser)
-        #expect(mine.contains("with sealkit zone end-fork Notes"))
-        #expect(!mine.contains("--abandon"))
-        let theirs = advice(in: "Bob's notes", of: owner.recordName)
-        #expect(theirs.contains(#"with sealkit zone end-fork 'Bob'\''s notes' --abandon 17:\#(hash)"#), "\(theirs)")
+        let place = "--container=org.example.notes --environment=production"
+        let mine = try advice(in: "Notes", of: RecordZone.ID.currentUser)
+        #expect(mine.hasSuffix("with sealkit zone end-fork --account='my own' \(place) Notes"), "\(mine)")
+        let theirs = try advice(in: "Bob's notes", of: owner.recordName)
+        let ending = "with sealkit zone end-fork \(place) --abandon 17:\(hash)"
+        #expect(theirs.hasSuffix(#"\#(ending) 'Bob'\''s notes'"#), "\(theirs)")
+        // Its owner chooses the name.
+        let named = try advice(in: "--yes", of: owner.recordName)
+        #expect(named.hasSuffix("\(ending) -- --yes"), "\(named)")
         // A share's fork ends with the share.
-        let shared = advice(in: "Notes", of: owner.recordName, share: "list")
+        let shared = try advice(in: "Notes", of: owner.recordName, share: "list")
         #expect(!shared.contains("end-fork"))
         #expect(shared.contains("shares its root anew"))
     }
@@ -188,7 +192,9 @@ import Testing
             container: "org.example.notes", environment: .production, owner: owner, zoneName: name, shareRecordName: "")
         let error = SealKitError(
             .forked(from: head), of: scope, in: RecordZone.ID(zoneName: name, ownerName: owner.recordName))
-        let command = "sealkit zone end-fork 'Bob'\\''s \\notes' --abandon 17:\(hash)"
+        let command =
+            "sealkit zone end-fork --container=org.example.notes --environment=production --abandon 17:\(hash) "
+            + "'Bob'\\''s \\notes'"
         #expect(Failure.text(of: error, asJSON: false).contains(command), "\(Failure.text(of: error, asJSON: false))")
         let json = try JSONSerialization.jsonObject(with: Data(Failure.text(of: error, asJSON: true).utf8))
         let remedy = ((json as? [String: Any])?["error"] as? [String: Any])?["remedy"] as? String

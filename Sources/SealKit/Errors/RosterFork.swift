@@ -11,6 +11,17 @@ public struct RosterFork: Sendable, Hashable {
     public let shareRecordName: String?
     /// Where the branch ends that this device has verified.
     public let head: Head
+    /// Of the zone: elsewhere its name is another one's.
+    package let containerIdentifier: String
+    package let environment: Container.Environment
+
+    init(of scope: Scope, in zoneID: RecordZone.ID, head: Head) {
+        self.zoneID = zoneID
+        shareRecordName = scope.shareRecordName.isEmpty ? nil : scope.shareRecordName
+        self.head = head
+        containerIdentifier = scope.container
+        environment = scope.environment == .production ? .production : .development
+    }
 
     /// An end of a roster: `17:` and 64 hexadecimal digits.
     public struct Head: Sendable, Hashable, LosslessStringConvertible {

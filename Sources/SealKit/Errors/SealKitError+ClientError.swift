@@ -19,12 +19,7 @@ extension SealKitError {
                     "the server shows another roster of \(zone) than this device has verified"
                         + (head.map { ", which ends with \(RosterFork.Head($0))" } ?? ""),
                     remedy: SealKitError.endOfFork(scope, isOwn: zoneID.isCurrentUsers),
-                    rosterFork: head.map {
-                        RosterFork(
-                            zoneID: zoneID,
-                            shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName,
-                            head: RosterFork.Head($0))
-                    })
+                    rosterFork: head.map { RosterFork(of: scope, in: zoneID, head: RosterFork.Head($0)) })
             case .shortened:
                 SealKitError(
                     .rollback, "the server shows an older roster of \(zone) than this device has verified",

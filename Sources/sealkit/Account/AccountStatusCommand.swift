@@ -27,9 +27,10 @@ struct AccountStatusCommand: AccountHolderCommand {
             json["bytesLimit"] = usage.bytesLimit.map(JSONValue.integer) ?? .null
         } catch {
             guard status != .available else { throw error as any Error }
-            text += "\n\(error.said.escaped)" + (error.remedy.isEmpty ? "" : " – \(error.advice.escaped)")
+            let advice = error.advice(after: global)
+            text += "\n\(error.said.escaped)" + (advice.isEmpty ? "" : " – \(advice.escapedToCopy)")
             json["reason"] = .string(error.said)
-            json["remedy"] = .string(error.advice)
+            json["remedy"] = .string(advice)
         }
         try output.result(text, bare: "\(status)", json: json)
         switch status {

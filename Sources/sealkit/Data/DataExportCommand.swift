@@ -56,7 +56,7 @@ struct DataExportCommand: AccountHolderCommand {
         }
         output.noteRemoved(export.removedParts, besides: folder)
         let failures = FailedRecords(export.failures)
-        failures.show(output)
+        failures.show(global)
         output.note("\(folder) is not encrypted: keep it where nobody else reads it")
         try output.result(
             "\(folder): \(export.zones.counted("zone")), \(export.records.counted("record")), "

@@ -49,7 +49,7 @@ struct ExportCommand: AccountHolderCommand {
         }
         output.noteRemoved(export.removedParts, besides: raw)
         let failures = FailedRecords(export.failures)
-        failures.show(output)
+        failures.show(global)
         try output.result(
             "\(raw): \(export.records.counted("record")), \(export.assets.counted("file")), "
                 + export.entries.counted("roster entry", "roster entries"),

@@ -61,7 +61,7 @@ struct RecordAccept: AccountHolderCommand {
             }
         }
         let failed = FailedRecords(failures)
-        failed.show(output)
+        failed.show(global)
         if let worst = failed.worst { throw worst }
     }
 

@@ -83,8 +83,9 @@ struct ShareAccept: ClientCommand {
         let zoneID = try await client.container.accept(url, as: invitee, language: code.language) { accepted = $0 }
         guard let metadata = accepted else { return }
         // Who accepts a share of their own has the zone already.
-        let owner = zoneID.ownerName == RecordZone.ID.currentUser ? "" : " --owner=\(zoneID.ownerName.inShell)"
-        let reading = "sealkit record list --zone=\(zoneID.zoneName.inShell)\(owner)\(global.givenInShell)"
+        let owner = zoneID.ownerName == RecordZone.ID.currentUser ? nil : zoneID.ownerName
+        let place: [AdvisedCommand.Given] = [("zone", zoneID.zoneName), ("owner", owner)]
+        let reading = AdvisedCommand.line("record list", place + global.givenPlace)
         try output.result(
             metadata.text(.accepted) + "\nRead it with: \(reading.escapedToCopy)",
             bare: "\(zoneID.ownerName.escaped)/\(zoneID.zoneName.escaped)", json: metadata.json(.accepted))

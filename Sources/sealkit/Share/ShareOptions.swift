@@ -35,7 +35,7 @@ struct ShareOptions: ParsableArguments {
 /// What a command that is printed to be run needs to come to the same share as the one that prints it.
 struct AdvisedShare {
     private let zone: String
-    private let options: String
+    private let options: [AdvisedCommand.Given]
 
     init(_ place: ShareOptions, _ global: GlobalOptions) {
         self.init(zone: place.zone, owner: place.owner.owner, place.shared, global)
@@ -43,16 +43,15 @@ struct AdvisedShare {
 
     init(zone: String, owner: String? = nil, _ shared: SharedRecordOption, _ global: GlobalOptions) {
         self.zone = zone
-        options =
-            (owner.map { " --owner=\($0.inShell)" } ?? "") + (shared.record.map { " --record=\($0.inShell)" } ?? "")
-            + global.givenInShell
+        let share: [AdvisedCommand.Given] = [("owner", owner), ("record", shared.record)]
+        options = share + global.givenPlace
     }
 
     /// - Parameters:
     ///   - verb: what `sealkit share` is to do; its other arguments come after this.
     ///   - more: options of that command, each after a blank.
     func command(_ verb: String, _ more: String = "") -> String {
-        "sealkit share \(verb)\(options)\(more) \(zone.argumentInShell)".escapedToCopy
+        AdvisedCommand.line("share \(verb)", options, more, argument: zone).escapedToCopy
     }
 }
 

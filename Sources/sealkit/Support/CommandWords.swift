@@ -102,14 +102,21 @@ extension SealKitError {
     var said: String { CommandWords.of(reason) }
     /// The remedy as this command line says it. What ends a fork is spelled out, so that it can be handed on to whoever
     /// has to call it.
-    var advice: String {
+    /// - Parameter global: of the command that has failed; nil for one that has none.
+    func advice(after global: GlobalOptions?) -> String {
         let text = CommandWords.of(remedy)
         guard let fork = rosterFork else { return text }
-        let command = "sealkit zone end-fork"
-        let zone = fork.zoneID.zoneName.inShell
-        return text.contains("\(command) --abandon")
-            ? text.replacing("\(command) --abandon", with: "\(command) \(zone) --abandon \(fork.head)")
-            : text.replacing(command, with: "\(command) \(zone)")
+        let (own, owners) = ("sealkit zone end-fork", "sealkit zone end-fork --abandon")
+        let isOwners = text.contains(owners)
+        // Whoever owns the zone has another account; its name is of one container and environment.
+        let account: [AdvisedCommand.Given] = isOwners ? [] : global?.givenAccount ?? []
+        let place: [AdvisedCommand.Given] = [
+            ("container", fork.containerIdentifier), ("environment", fork.environment.rawValue),
+        ]
+        let command = AdvisedCommand.line(
+            "zone end-fork", account + place, isOwners ? " --abandon \(fork.head)" : "",
+            argument: fork.zoneID.zoneName)
+        return text.replacing(isOwners ? owners : own, with: command)
     }
 }
 

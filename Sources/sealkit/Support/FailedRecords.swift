@@ -22,9 +22,11 @@ struct FailedRecords {
         return known
     }
 
-    func show(_ output: Output) {
+    /// - Parameter global: of the command that went past them.
+    func show(_ global: GlobalOptions) {
+        let output = global.output
         for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.said.escaped.withNames)") }
-        if let worst, !worst.remedy.isEmpty { output.note(worst.advice.escapedToCopy) }
+        if let worst, !worst.remedy.isEmpty { output.note(worst.advice(after: global).escapedToCopy) }
     }
 
     var json: JSONValue {

@@ -6,8 +6,10 @@ import SealServer
 /// An error on its way out: one line on standard error (or one JSON object), and the exit code that says its kind.
 struct Failure {
     private let error: any Error
+    private let global: GlobalOptions?
 
-    init(_ error: any Error) { self.error = error }
+    /// - Parameter global: of the command that has failed; nil for one that has none.
+    init(_ error: any Error, of global: GlobalOptions? = nil) { (self.error, self.global) = (error, global) }
 
     /// Something that this command line itself refuses.
     struct Local: Error {
@@ -19,7 +21,7 @@ struct Failure {
     func exit(asJSON: Bool) -> Never {
         switch error {
         case let error as SealKitError:
-            Output.standardError(Self.text(of: error, asJSON: asJSON))
+            Output.standardError(Self.text(of: error, after: global, asJSON: asJSON))
             Foundation.exit(ExitStatus(error.code).rawValue)
         case let error as Local:
             Output.standardError(Self.text("\(error.status)", error.reason, error.remedy, asJSON))
@@ -47,9 +49,10 @@ struct Failure {
         Foundation.exit(ExitStatus.ok.rawValue)
     }
 
-    static func text(of error: SealKitError, asJSON: Bool) -> String {
+    static func text(of error: SealKitError, after global: GlobalOptions? = nil, asJSON: Bool) -> String {
         text(
-            error.code.rawValue, error.reason, error.advice, retryAfter: error.retryAfter, server: error.serverRecord,
+            error.code.rawValue, error.reason, error.advice(after: global), retryAfter: error.retryAfter,
+            server: error.serverRecord,
             asJSON)
     }
 

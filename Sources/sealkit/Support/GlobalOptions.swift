@@ -142,14 +142,13 @@ struct GlobalOptions: ParsableArguments {
         return environment
     }
 
-    /// Those of these options that say as whom and where, as they were given, each after a blank: for a command that is
-    /// printed to be run.
-    var givenInShell: String {
-        let given = [
-            ("key-file", keyFile), ("account", account), ("container", container),
-            ("environment", givenEnvironment?.rawValue),
-        ]
-        return given.map { name, value in value.map { " --\(name)=\($0.inShell)" } ?? "" }.joined()
+    /// Those of these options that say as whom, as they were given.
+    var givenAccount: [AdvisedCommand.Given] { [("key-file", keyFile), ("account", account)] }
+
+    /// Those that say as whom and where, for a command that is printed to be run.
+    var givenPlace: [AdvisedCommand.Given] {
+        let place: [AdvisedCommand.Given] = [("container", container), ("environment", givenEnvironment?.rawValue)]
+        return givenAccount + place
     }
 
     /// - Throws: `badContainer`.

@@ -30,7 +30,7 @@ struct ZoneKeys: AccountHolderCommand {
         }
         if status.isRotationDue { lines.append("a new key is due: the next member who writes opens it") }
         let failures = FailedRecords(status.failures)
-        failures.show(output)
+        failures.show(global)
         try output.result(
             lines.joined(separator: "\n"), bare: "\(status.oldestEpochInUse)",
             json: [

@@ -24,7 +24,7 @@ struct ZoneRekey: AccountHolderCommand {
         let result = try await database.rekey(zoneID) { done, total in bar.update(Int64(done), of: Int64(total)) }
         bar.finish()
         let failures = FailedRecords(result.failures)
-        failures.show(output)
+        failures.show(global)
         var text = "\(result.rekeyed.counted("record")) sealed again"
         if result.writtenByOthers > 0 { text += ", \(result.writtenByOthers) written by others meanwhile" }
         if !failures.isEmpty { text += ", \(failures.count) left under older keys" }
