@@ -59,4 +59,18 @@ import Testing
         let changes = try await reader.own.recordZoneChanges(inZoneWith: zone)
         #expect(changes.modifications.map { $0.result.failureCode } == [nil, code, nil])
     }
+
+    /// Where none comes it is no matter of one file.
+    @Test func aServerThatReadsNoFileKeepsThePlace() async throws {
+        let ann = try await Person()
+        let (zone, reader, network) = try await interrupted(ann)
+        network.lose(Array(repeating: .refusal(SealKitError(.internalError, "it cannot be read")), count: 100))
+        let error = await #expect(throws: SealKitError.self) {
+            _ = try await reader.own.recordZoneChanges(inZoneWith: zone)
+        }
+        #expect(error?.code == .internalError)
+        network.lose([])
+        let changes = try await reader.own.recordZoneChanges(inZoneWith: zone)
+        #expect(changes.modifications.allSatisfy { $0.result.isSuccess })
+    }
 }

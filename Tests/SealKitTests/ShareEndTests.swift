@@ -63,6 +63,26 @@ import Testing
         #expect(try await ann.epoch(of: zone) == saved.base?.statement.epoch)
     }
 
+    @Test func nothingIsSavedForThoseWhoWereToBePutOutFirst() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        try await bob.join(share.url)
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: "/rosters/append",
+            Array(repeating: .request, count: 100))
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        let mine = ann.note(in: zone, "for me alone", name: "mine")
+        let failed = await failure {
+            try await device.own.modifyRecords(saving: [mine], deleting: [share.recordID], atomically: false)
+        }
+        #expect(failed == .networkFailure)
+        #expect(await failure { try await ann.own.record(for: mine.recordID) } == .unknownItem)
+        network.lose([])
+        let done = try await device.own.modifyRecords(saving: [mine], deleting: [share.recordID], atomically: false)
+        #expect(done.saveResults[mine.recordID]?.isSuccess == true)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
+    }
+
     @Test func anAtomicBatchThatFailsLeavesNoShare() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (_, note, share) = try await ann.share(with: [(bob, .readWrite)])

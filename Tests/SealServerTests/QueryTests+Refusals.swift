@@ -375,7 +375,7 @@ import Testing
         try await QueryTests.withZone { anna, zone, server in
             let things = (0..<10).map { index -> Write in
                 var write = Write.thing("r\(index)", ["age": .int64(1), "name": .string("n\(9 - index)")])
-                write.fields.append(("body", .encrypted(.data([UInt8](repeating: 1, count: 20_000)))))
+                write.fields.insert(("body", .encrypted(.data([UInt8](repeating: 1, count: 20_000)))), at: 1)
                 return write
             }
             #expect(try await anna.codes(things, in: zone) == Array(repeating: nil, count: 10))

@@ -227,6 +227,7 @@ extension Database {
             response.records, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground),
             notesCycles: true)
         changes.modifications.reserveCapacity(outcomes.count)
+        var files = FeedFiles()
         for (index, (wire, outcome)) in zip(response.records, outcomes).enumerated() {
             switch outcome {
             case .success(.record(let record)):
@@ -236,6 +237,7 @@ extension Database {
                     guard endsEarly, index > 0 else { throw obstacle.about(record.recordID.recordName) }
                     return .first(index)
                 }
+                files.note(result, of: record)
                 changes.modifications.append((record.recordID, result))
             case .success(.unopened(let there)):
                 changes.modifications.append((there.record.recordID, .failure(there.error)))
@@ -252,6 +254,7 @@ extension Database {
                 }
             }
         }
+        if let failure = files.failure { throw failure }
         if reader.isWhole, !response.moreComing {
             // Before the mark: a deletion that has left the feed is one of its past.
             for one in try await missing(
@@ -358,9 +361,37 @@ extension Database {
     }
 }
 
+/// The files of a page that came, and those that could not be had by an error that is of one file, or of the device or
+/// the server.
+private struct FeedFiles {
+    private var hasCome = false
+    private var failures = 0
+    private var first: SealKitError?
+
+    mutating func note(_ result: Result<Record, SealKitError>, of record: Record) {
+        guard record.hasAssets else { return }
+        switch result {
+        case .success: hasCome = true
+        case .failure(let error) where error.code == .internalError:
+            failures += 1
+            first = first ?? error.about(record.recordID.recordName)
+        case .failure: break
+        }
+    }
+
+    /// Several, and none that came: that is no matter of one file, and a token past them would leave them behind.
+    var failure: SealKitError? { failures > 1 && !hasCome ? first : nil }
+}
+
+extension Record {
+    fileprivate var hasAssets: Bool {
+        fields.contains { if case .asset = $0.value { true } else { false } }
+    }
+}
+
 extension Result where Failure == SealKitError {
     /// What keeps one record's assets from coming, and may keep others', ends the page: its token would be past all of
-    /// them, and nobody would ask for them again. `internalError` says nothing of others.
+    /// them, and nobody would ask for them again. `internalError` may be of one file alone (`FeedFiles`).
     fileprivate var obstacle: SealKitError? {
         guard case .failure(let error) = self, error.isObstacle, error.code != .internalError else { return nil }
         return error

@@ -200,23 +200,36 @@ private struct RekeyRun {
                 }
             }
         }
-        guard !records.isEmpty else { return }
-        let results = try await patiently { () throws(SealKitError) in
-            var batch = ZoneBatch(
-                database: database, zoneID: zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false,
-                progress: .nobody
-            )
-            batch.isRekeying = true
-            try await batch.run(saving: records, deleting: [])
-            return batch.saveResults
-        }
-        for (id, saved) in results {
+        for (id, saved) in try await sealed(records) {
             switch saved {
             case .success: result.rekeyed += 1
             case .failure(let error) where [.serverRecordChanged, .unknownItem].contains(error.code):
                 result.writtenByOthers += 1
             case .failure(let error): result.failures[id] = error
             }
+        }
+    }
+
+    /// By halves, where all together are more than the server takes at once.
+    private func sealed(
+        _ records: [Record]
+    ) async throws(SealKitError) -> [Record.ID: Result<Record, SealKitError>] {
+        guard !records.isEmpty else { return [:] }
+        do throws(SealKitError) {
+            return try await patiently { () throws(SealKitError) in
+                var batch = ZoneBatch(
+                    database: database, zoneID: zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false,
+                    progress: .nobody
+                )
+                batch.isRekeying = true
+                try await batch.run(saving: records, deleting: [])
+                return batch.saveResults
+            }
+        } catch {
+            guard error.code == .limitExceeded, records.count > 1 else { throw error }
+            let half = records.count / 2
+            let first = try await sealed(Array(records[..<half]))
+            return try await sealed(Array(records[half...])).merging(first) { $1 }
         }
     }
 

@@ -50,7 +50,8 @@ extension Database {
     ///     name, is that record's failure alone. An atomic call ends a zone's share after the rest of the zone is
     ///     saved, and only where that has succeeded: its participants can still read what was saved. What is not for
     ///     them is saved in a call after it, or in one that is not atomic, which ends the share first. Whoever leaves a
-    ///     share leaves it after the rest of the zone is saved. Where the end itself fails, the rest stays saved.
+    ///     share leaves it after the rest of the zone is saved. Where the end itself fails, what was saved before it stays,
+    ///     and nothing is saved after it.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
     ///   - perRecordProgress: of each record with new assets: how much of them has been sent.
     /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`,
@@ -105,6 +106,15 @@ extension Database {
         /// What concerns all of them, and has left nothing done.
         var failure: SealKitError?
 
+        init() {}
+
+        /// Nothing is done.
+        init(_ saving: [Record], _ deleting: [Record.ID], failing error: SealKitError) {
+            for record in saving { saves[record.recordID] = .failure(error) }
+            for id in deleting { deletions[id] = .failure(error) }
+            failure = error
+        }
+
         var hasFailed: Bool {
             saves.values.contains(where: \.isFailure) || deletions.values.contains(where: \.isFailure)
         }
@@ -129,7 +139,11 @@ extension Database {
             }
         }
         let ended = await result(ofEnding: end, by: batch)
-        if !isAlone, isFirst { results = await run(batch, saving: saving, deleting: others) }
+        if !isAlone, isFirst {
+            // Whoever was to be put out first could read it.
+            if case .failure(let error) = ended { return ZoneResults(saving, others + [end], failing: error) }
+            results = await run(batch, saving: saving, deleting: others)
+        }
         results.deletions[end] = ended
         switch ended {
         case .success: results.failure = nil
@@ -153,7 +167,7 @@ extension Database {
             // What concerns one zone fails its items, except those that were stored before, or met another version;
             // other zones go on.
             let (saved, deleted) = (batch.finalSaves, batch.finalDeletions)
-            if saved.isEmpty, deleted.isEmpty { results.failure = error }
+            if saved.isEmpty, deleted.isEmpty { return ZoneResults(saving, deleting, failing: error) }
             for record in saving { results.saves[record.recordID] = saved[record.recordID] ?? .failure(error) }
             for id in deleting { results.deletions[id] = deleted[id] ?? .failure(error) }
         }

@@ -25,7 +25,7 @@ final class LoadGate: Sendable {
         self.metrics = metrics
         limits = Amounts(
             requests: requests > 0 ? requests : Int.max, bytes: bytes > 0 ? bytes : Int.max,
-            answers: bytes > 0 ? bytes : Int.max)
+            answers: bytes > 0 ? bytes : Int.max, told: bytes > 0 ? bytes : Int.max)
     }
 
     var requestsUnderWay: Int { state.withLock(\.everybody.requests) }
@@ -114,13 +114,11 @@ final class LoadGate: Sendable {
             }
         }
 
-        /// Throws `serviceUnavailable` where more waits than there is room for, everybody's or the client's. What
-        /// answers to changes tell of them is counted and not refused: whoever has not taken it is to take it before
-        /// the next change.
+        /// Throws `serviceUnavailable` where answers to changes that the client has not taken are more than its share,
+        /// or all such answers more than there is room for. They are counted and not refused: whoever has not taken
+        /// them is to take them before the next change. What reads wait for keeps no change back.
         func requireRoomForAnswer() throws(ServerError) {
-            let hasRoom = gate.state.withLock { state in
-                state.isWithin(.answers, at: place, gate.limits)
-            }
+            let hasRoom = gate.state.withLock { $0.mayBeTold(at: place, gate.limits) }
             guard hasRoom else { throw gate.full() }
         }
 
@@ -146,6 +144,7 @@ final class LoadGate: Sendable {
             let isAdded = gate.state.withLock { state in
                 if isDone {
                     state.addUnasked(count, .answers, at: place, isStrange: isStrange)
+                    state.addUnasked(count, .told, at: place, isStrange: isStrange)
                 } else if !state.add(count, .answers, at: place, isStrange: isStrange, own: 0, gate.limits) {
                     return false
                 }
@@ -156,6 +155,7 @@ final class LoadGate: Sendable {
             return Hold { [gate, place] in
                 gate.state.withLock { state in
                     state.remove(count, .answers, at: place, isStrange: isStrange)
+                    if isDone { state.remove(count, .told, at: place, isStrange: isStrange) }
                     state.release(place)
                 }
             }
@@ -188,12 +188,17 @@ final class LoadGate: Sendable {
 
     // MARK: Counts
 
-    fileprivate enum Kind { case requests, bytes, answers }
+    fileprivate enum Kind {
+        case requests, bytes, answers
+        /// Of the answers, those to changes.
+        case told
+    }
 
     fileprivate struct Amounts: Sendable {
         var requests = 0
         var bytes = 0
         var answers = 0
+        var told = 0
 
         subscript(kind: Kind) -> Int {
             get {
@@ -201,6 +206,7 @@ final class LoadGate: Sendable {
                 case .requests: requests
                 case .bytes: bytes
                 case .answers: answers
+                case .told: told
                 }
             }
             set {
@@ -208,6 +214,7 @@ final class LoadGate: Sendable {
                 case .requests: requests = newValue
                 case .bytes: bytes = newValue
                 case .answers: answers = newValue
+                case .told: told = newValue
                 }
             }
         }
@@ -265,9 +272,10 @@ final class LoadGate: Sendable {
             return true
         }
 
-        /// Whether nothing has gone beyond the limit, or the client's share of it.
-        func isWithin(_ kind: Kind, at place: Int, _ limits: Amounts) -> Bool {
-            everybody[kind] <= limits[kind] && clients[place].all[kind] <= LoadGate.share(of: limits[kind])
+        /// Whether a client may be told of a further change: whoever has taken what there was may.
+        func mayBeTold(at place: Int, _ limits: Amounts) -> Bool {
+            let own = clients[place].all.told
+            return own == 0 || (everybody.told <= limits.told && own <= LoadGate.share(of: limits.told))
         }
 
         /// What is there anyway, whether there is room for it or not.

@@ -28,8 +28,13 @@ final class Telemetry: Sendable {
         var failure: (any Error)?
         /// In seconds since 1970: of what was counted before, some was never written, or put aside with its file.
         var wholeSince: Int64 = 0
+        /// When that was met to be ahead of the clock.
+        var aheadSince: Int64?
         var isClosed = false
     }
+
+    /// How long a clock is behind before it is believed, in seconds.
+    private static let patience: Int64 = 600
 
     private let path: String
     private let limit: Int64
@@ -112,9 +117,18 @@ final class Telemetry: Sendable {
     private func wholeSince() -> Int64 {
         let now = clock() / 1_000_000
         return held.withLock { held in
-            // Of a clock that was ahead: nothing would be whole until then.
-            held.wholeSince = min(held.wholeSince, now)
-            return held.wholeSince
+            guard held.wholeSince > now else {
+                held.aheadSince = nil
+                return held.wholeSince
+            }
+            // Of a clock that was ahead, and nothing would be whole until then; or this one is behind, and set right soon.
+            guard let met = held.aheadSince, met <= now else {
+                held.aheadSince = now
+                return now
+            }
+            guard now - met >= Self.patience else { return now }
+            (held.wholeSince, held.aheadSince) = (met, nil)
+            return met
         }
     }
 

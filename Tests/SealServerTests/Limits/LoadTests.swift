@@ -283,6 +283,22 @@ import Testing
         #expect(gate.answersUnderWay <= 1 << 20 + 100)
     }
 
+    @Test func whatReadsWaitForKeepsNoChangeBack() throws {
+        let gate = LoadGate(requests: 0, bytes: 4 << 20)
+        var held: [LoadGate.Hold] = []
+        for client in [Self.anna, Self.bert, Self.carl, [9]] {
+            held.append(try gate.enter(client).hold(answer: 1 << 20))
+        }
+        // Beyond the room for all.
+        held.append(try gate.enter(Self.anna).hold(answer: 80 << 10, isDone: true))
+        for client in [Self.anna, Self.bert, [10]] { try gate.enter(client).requireRoomForAnswer() }
+        // A read that alone is more than a share.
+        let other = LoadGate(requests: 0, bytes: 4 << 20)
+        held.append(try other.enter(Self.anna).hold(answer: 3 << 20))
+        try other.enter(Self.anna).requireRoomForAnswer()
+        withExtendedLifetime(held) {}
+    }
+
     /// Until there is room for it.
     private func logOut(_ client: TestClient) async throws {
         for _ in 0..<1_000 {

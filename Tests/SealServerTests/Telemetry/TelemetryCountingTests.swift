@@ -217,6 +217,12 @@ import Testing
         #expect(recorder.lost == 9_000)
         clock.advance(seconds: 600)
         #expect(try await telemetry.readingWhole { _, since in since } == since)
+        // The clock is behind for one look.
+        let later = clock.now
+        clock.set((since - 3_600) * 1_000_000)
+        #expect(try await telemetry.readingWhole { _, since in since } == since - 3_600)
+        clock.set(later)
+        #expect(try await telemetry.readingWhole { _, since in since } == since)
         // The clock was ahead.
         clock.set((since - 86_400) * 1_000_000)
         #expect(try await telemetry.readingWhole { _, since in since } == since - 86_400)
