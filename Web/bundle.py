@@ -41,11 +41,12 @@ def brotli(data: bytes) -> bytes:
 
 
 def script(source: bytes) -> str:
-    """A script without its comments: types are for whoever reads and checks the source. What is left has its line of the source still, and
-    comments behind code stay. Tests/Web/bundle.test.mjs holds what is left against the source."""
-    text = re.sub(r"^[ \t]*/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*$", lambda comment: "\n" * comment[0].count("\n"), source.decode(), flags=re.M)
+    """A script without its comments, empty lines and the blanks before others: these and types are for whoever reads and checks the source.
+    No text goes over several lines, and comments behind code stay. Tests/Web/bundle.test.mjs holds what is left against the source."""
+    text = re.sub(r"^[ \t]*/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*$", "", source.decode(), flags=re.M)
     text = re.sub(r"^[ \t]*//.*$", "", text, flags=re.M)
-    return re.sub(r"/\*\* @(?:type|param) [^*\n]*\*/ ?", "", text)
+    text = re.sub(r"/\*\* @(?:type|param) [^*\n]*\*/ ?", "", text)
+    return re.sub(r"^[ \t\n]+", "", text, flags=re.M)
 
 
 class Joining:

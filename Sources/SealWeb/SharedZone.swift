@@ -25,7 +25,7 @@ final class SharedZone {
     /// The answer at hand has had its rosters fetched.
     private var isRefreshed = false
     /// Where the rosters ended, as they were known when the answer at hand was asked for: it may not be older.
-    private var asked: [Digest: UInt64] = [:]
+    private var asked: [(scope: Digest, end: UInt64)] = []
     private var reading: RecordReading?
     private var records: [String: Shown] = [:]
     /// By name, what of the share is to be shown: once all has come.
@@ -294,19 +294,22 @@ final class SharedZone {
     }
 
     private func noteAsked() {
-        (isRefreshed, asked) = (false, [:])
-        for (scope, replica) in replicas { asked[scope] = replica.head?.sequence }
+        (isRefreshed, asked) = (false, [])
+        for (scope, replica) in replicas { if let roster = replica.roster { asked.append((scope, roster.sequence)) } }
     }
 
     /// The rosters that an answer goes by; nil where some are to be fetched first.
     private func ground(citing heads: [Wire.ScopeHead]) throws(Refusal) -> ZoneGround? {
         var cited: [Scope] = []
         var wanted = wanted
-        var met: Set<Digest> = []
+        var met: [Digest] = []
         for head in heads where isInZone(head.zone) {
             let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
-            guard head.sequence >= asked[scope.id] ?? 0 else { throw Refusal(.shortened) }
-            guard met.insert(scope.id).inserted else { throw Refusal(.forked(from: replicas[scope.id]?.head)) }
+            guard !asked.contains(where: { $0.scope == scope.id && $0.end > head.sequence }) else {
+                throw Refusal(.shortened)
+            }
+            guard !met.contains(scope.id) else { throw Refusal(.forked(from: replicas[scope.id]?.head)) }
+            met.append(scope.id)
             if replicas[scope.id]?.roster?.has(sequence: head.sequence, hash: head.head) ?? false {
                 cited.append(scope)
             } else if isRefreshed {
@@ -322,9 +325,9 @@ final class SharedZone {
         var ground = ZoneGround(zone: zone, asked: nil)
         for scope in cited { if let view = replicas[scope.id]?.view, view.isMember { ground.add(view) } }
         if zone.owner == own.chain.userID {
-            for (id, replica) in replicas {
-                guard let roster = replica.roster, let asked = asked[id] else { continue }
-                for (place, epoch) in roster.marks(readTo: asked) { ground.marksWhenAsked[place] = epoch }
+            for (scope, end) in asked {
+                guard let roster = replicas[scope]?.roster else { continue }
+                for (place, epoch) in roster.marks(readTo: end) { ground.marksWhenAsked[place] = epoch }
             }
         }
         // Nothing that it could be judged by: somebody has taken the visitor out, or it does not say what it should.
