@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealStatements
 import Testing
 
@@ -73,10 +74,10 @@ import Testing
         let device = try ann.through(network, pacing: FakePacing().pacing)
         let mine = ann.note(in: zone, "for me alone", name: "mine")
         let failed = await failure {
-            try await device.own.modifyRecords(saving: [mine], deleting: [share.recordID], atomically: false)
+            _ = try await device.own.modifyRecords(saving: [mine], deleting: [share.recordID], atomically: false)
         }
         #expect(failed == .networkFailure)
-        #expect(await failure { try await ann.own.record(for: mine.recordID) } == .unknownItem)
+        #expect(await failure { _ = try await ann.own.record(for: mine.recordID) } == .unknownItem)
         network.lose([])
         let done = try await device.own.modifyRecords(saving: [mine], deleting: [share.recordID], atomically: false)
         #expect(done.saveResults[mine.recordID]?.isSuccess == true)

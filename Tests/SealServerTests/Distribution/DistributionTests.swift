@@ -41,10 +41,13 @@ import Testing
         ("UPDATE database_feed SET position = .* IN .SELECT ", "the same, which give out the places"),
         ("SELECT owner, zone FROM zone_view WHERE viewer = .* FROM zone_touch", "what waits is with the zones' owners"),
         (
-            "SELECT last FROM notification_feed WHERE .* FROM zone_view v JOIN subscription s",
+            "SELECT last FROM notification_feed WHERE .* FROM zone_view v WHERE .* FROM subscription s",
             "who is told, to hold them"
         ),
-        ("UPDATE notification_feed SET last = .* FROM zone_view v JOIN subscription s", "all who subscribe are told"),
+        (
+            "UPDATE notification_feed SET last = .* FROM zone_view v WHERE .* FROM subscription s",
+            "all who subscribe are told"
+        ),
         ("SELECT z.owner, .* FROM zone_view v JOIN zone z .* WHERE v.viewer = ", "a user's zones may be anybody's"),
         (
             "DELETE FROM [a-z_]+ WHERE .owner, zone, .* IN .SELECT ",
