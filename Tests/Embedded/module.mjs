@@ -25,6 +25,9 @@ const steps = {
 };
 const ask = (name, writer = new Writer()) => new Reader(name in steps
     ? pieces.call('vectors_call', writer.bytes, steps[name]) : core.call('core_call', writer.bytes, operations[name]));
+const u16 = number => Uint8Array.of(number, number >> 8);
+/** Whether an answer has been read to its end: what goes on reading it is refused then. */
+const isAtEnd = answer => { try { answer.raw(1); return false; } catch { return true; } };
 const refuses = (name, code, writer) => assert.throws(() => ask(name, writer), error => error.code === code, `${name}: ${code}`);
 
 const groups = file => JSON.parse(fs.readFileSync(path.join(folder, `${file}.json`), 'utf8')).testGroups;
@@ -37,7 +40,7 @@ function replay({ scope, entries }) {
         .list(entries, (writer, { entry, signature }) => writer.blob(hex(entry)).blob(hex(signature)));
     const answer = ask('replayRoster', writer);
     const [roster, , sequence, epoch] = [answer.u32(), answer.raw(32), answer.u64(), answer.u32()];
-    assert(answer.isAtEnd);
+    assert(isAtEnd(answer));
     return { roster, sequence, epoch };
 }
 
@@ -113,7 +116,7 @@ test('a URL of another server is not shown to this one', () => {
     const { url } = valid(group('links', 'URL'));
     refuses('visit', 'otherServer', new Writer().string(url).string('https://elsewhere.example.org'));
     const answer = ask('visit', new Writer().string(url).string(new URL(url).origin));
-    assert.equal([answer.u32() > 0, answer.raw(16).length, answer.isAtEnd].join(), 'true,16,true');
+    assert.equal([answer.u32() > 0, answer.raw(16).length, isAtEnd(answer)].join(), 'true,16,true');
 });
 
 test('a record opens once all of it is verified', () => {
@@ -121,7 +124,7 @@ test('a record opens once all of it is verified', () => {
     const { shared, tests: [{ fields: { statement, proof } }] } = group('records', 'Open');
     const { roster } = replay(shared);
     const read = fields => new Writer().u32(roster).u32(key).blob(hex(statement))
-        .blob(hex(proof.signature)).u16(proof.leafCount).u16(proof.index).list(proof.path, (writer, digest) => writer.raw(hex(digest)))
+        .blob(hex(proof.signature)).raw(u16(proof.leafCount)).raw(u16(proof.index)).list(proof.path, (writer, digest) => writer.raw(hex(digest)))
         .list(fields, (writer, [name, write]) => write(writer.string(name)));
     const record = valid(group('records', 'Seal')).records.find(record => record.statement === statement);
     const text = text => new Writer().byte(1).string(text).bytes;
@@ -130,7 +133,7 @@ test('a record opens once all of it is verified', () => {
     ]);
     const answer = ask('openRecord', read(fields));
     const values = new Map(answer.list(answer => [answer.string(), (answer.flag(), toHex(answer.blob()))]));
-    assert(answer.isAtEnd);
+    assert(isAtEnd(answer));
     assert.deepEqual([...values.keys()], ['body', 'count', 'tags', 'when', 'zip']);
     assert.equal(values.get('body'), toHex(text('Dear diary')));
     assert.equal(values.get('zip'), toHex(text('10115')));
@@ -145,9 +148,9 @@ test('an asset says its size, and keeps its key', () => {
     const stored = new Writer().raw(hex(commitment.salt)).i64(commitment.chunkCount).raw(hex(commitment.root))
         .blob(hex(commitment.descriptor)).bytes;
     const answer = ask('openRecord', new Writer().u32(roster).u32(key).blob(hex(statement)).blob(hex(proof.signature))
-        .u16(1).u16(0).u32(0).list([name], (writer, name) => writer.string(name).byte(3).blob(stored)));
+        .raw(u16(1)).raw(u16(0)).u32(0).list([name], (writer, name) => writer.string(name).byte(3).blob(stored)));
     assert.deepEqual([answer.u32(), answer.string(), answer.flag(), answer.u64()], [1, name, true, BigInt(size)]);
-    assert(answer.isAtEnd);
+    assert(isAtEnd(answer));
 });
 
 /** Somebody with the URL alone takes the placeholder's seat of a roster in the vectors. */

@@ -50,8 +50,8 @@ extension Database {
     ///     name, is that record's failure alone. An atomic call ends a zone's share after the rest of the zone is
     ///     saved, and only where that has succeeded: its participants can still read what was saved. What is not for
     ///     them is saved in a call after it, or in one that is not atomic, which ends the share first. Whoever leaves a
-    ///     share leaves it after the rest of the zone is saved. Where the end itself fails, what was saved before it stays,
-    ///     and nothing is saved after it.
+    ///     share leaves it after the rest of the zone is saved. Where the end itself fails, what was saved before it
+    ///     stays, and nothing is saved after it.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
     ///   - perRecordProgress: of each record with new assets: how much of them has been sent.
     /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`,

@@ -121,7 +121,7 @@ final class Telemetry: Sendable {
                 held.aheadSince = nil
                 return held.wholeSince
             }
-            // Of a clock that was ahead, and nothing would be whole until then; or this one is behind, and set right soon.
+            // Of a clock that was ahead, and nothing would be whole until then; or this one is behind for a moment.
             guard let met = held.aheadSince, met <= now else {
                 held.aheadSince = now
                 return now

@@ -243,7 +243,7 @@ import Testing
                 server.services.gate.answersUnderWay == 256 << 10
             }
             // Who has not taken so much that it is beyond all room changes nothing before that.
-            let told = try pass.hold(answer: 1, isDone: true)
+            let told = try pass.hold(answer: (256 << 10) + 1, isDone: true)
             try await expectRefusal(.serviceUnavailable) { try await anna.save([Write("newer")], in: zone) }
             withExtendedLifetime((held, told)) {}
             pass.end()
