@@ -550,8 +550,10 @@ class Demo:
             say(f"  {scan.when}: {scan.needles} words, values and secrets in {scan.spellings} spellings")
             for place, (files, size) in scan.read.items():
                 say(f"    {place:15} {files:4} files {size / 1048576:8.1f} MiB   {scan.hits[place]} found")
+            # What is counted is written each minute, which may not be over yet, and as the server stops.
+            is_counted = scan.read["telemetry"][1] > 0 or scan is self.live_scan
             self.checks.that(
-                scan.read["database"][1] > 0 and scan.read["telemetry"][1] > 0 and scan.read["traffic"][1] > BINARY_BYTES and scan.read["browser"][1] > 10_000,
+                scan.read["database"][1] > 0 and is_counted and scan.read["traffic"][1] > BINARY_BYTES and scan.read["browser"][1] > 10_000,
                 "the search had something to read")
             if scan.total:
                 raise Failure("the search found: " + ", ".join(sorted(scan.names)[:10]))
