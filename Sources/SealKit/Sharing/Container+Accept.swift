@@ -203,7 +203,7 @@ extension Container {
         try await whileRosterMoves { round throws(SealKitError) in
             let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.opening.url.text())
             guard let seat = metadata.seat else {
-                try await adopt(metadata, then: nil)
+                try await adopt(metadata)
                 return metadata.zoneID
             }
             let opening = metadata.opening
@@ -227,10 +227,10 @@ extension Container {
                 guard error.code == .invalidArguments else { throw error }
                 let now = try await shareMetadata(for: opening.url.text())
                 guard now.seat == nil else { throw error }
-                try await adopt(now, then: nil)
+                try await adopt(now)
                 return now.zoneID
             }
-            try await adopt(metadata, then: draft.entry)
+            try await core.keeper(of: opening.roster.scope).join(opening.entries, by: draft)
             return metadata.zoneID
         }
     }
@@ -250,11 +250,12 @@ extension Container {
         }
     }
 
-    /// From now on this device knows the roster: it starts from what was verified before joining.
-    private func adopt(_ metadata: Share.Metadata, then entry: SignedRosterEntry?) async throws(SealKitError) {
+    /// From now on this device knows the roster that another one has joined: it starts from what was verified behind
+    /// the URL.
+    private func adopt(_ metadata: Share.Metadata) async throws(SealKitError) {
         guard !metadata.zoneID.isCurrentUsers else { return }
         let keeper = core.keeper(of: metadata.opening.roster.scope)
-        _ = try await keeper.adopt(metadata.opening.entries + (entry.map { [$0] } ?? []), grants: [])
+        _ = try await keeper.adopt(metadata.opening.entries, grants: [])
         _ = try await keeper.refresh()
     }
 }

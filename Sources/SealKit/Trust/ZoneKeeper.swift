@@ -251,11 +251,22 @@ actor ZoneKeeper {
     }
 
     /// After an own entry was acknowledged: what was sent is what the log holds.
-    func adopt(_ draft: RosterAuthor<XWingHPKE>.Draft) async throws(SealKitError) -> ZoneView {
+    /// - Parameter entries: those before it, as far as they are not known here.
+    @discardableResult
+    func adopt(
+        _ draft: RosterAuthor<XWingHPKE>.Draft, after entries: [SignedRosterEntry] = []
+    ) async throws(SealKitError) -> ZoneView {
         // Before that, what is kept goes with the replica that stands in for what was not read yet.
         try await load()
         if let key = draft.epochKey { replica.keep(key) }
-        return try await adopt([draft.entry], grants: draft.grants.own(of: user))
+        return try await adopt(entries + [draft.entry], grants: draft.grants.own(of: user))
+    }
+
+    /// Takes over what was verified behind the share's URL, and the own entry with which this account has joined. The
+    /// server is asked only where that leaves keys closed: those of an earlier membership have grants of their own.
+    func join(_ entries: [SignedRosterEntry], by draft: RosterAuthor<XWingHPKE>.Draft) async throws(SealKitError) {
+        try await adopt(draft, after: entries)
+        if replica.wantsEarlierGrants { _ = try await refresh() }
     }
 
     func load() async throws(SealKitError) {
