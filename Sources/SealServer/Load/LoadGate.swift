@@ -126,7 +126,7 @@ final class LoadGate: Sendable {
         /// - Returns: false where there is none.
         func makeRoom(answer count: Int) -> Bool {
             guard count > LoadGate.countedAnswer else { return true }
-            guard let room = try? hold(answer: count) else { return false }
+            guard let room = try? hold(answer: count, isDone: false) else { return false }
             own.withLock { $0.answer = room }
             return true
         }
@@ -136,7 +136,7 @@ final class LoadGate: Sendable {
         ///
         /// Throws `serviceUnavailable` when too much waits for slow clients already.
         /// - Parameter isDone: the answer tells of a change that has been made: it is counted, and never refused.
-        func hold(answer count: Int, isDone: Bool = false) throws(ServerError) -> Hold {
+        func hold(answer count: Int, isDone: Bool) throws(ServerError) -> Hold {
             let isStrange = own.withLock { own in
                 own.answer = nil
                 return own.isStrange

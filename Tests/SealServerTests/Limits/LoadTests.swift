@@ -59,10 +59,10 @@ import Testing
         large.end()
         try beside.take(1)
         // Answers have room of their own, also after the request's end.
-        let answer = try beside.hold(answer: 25)
+        let answer = try beside.hold(answer: 25, isDone: false)
         beside.end()
         let next = try gate.enter(Self.bert)
-        let isHeld = isFull { _ = try next.hold(answer: 1) }
+        let isHeld = isFull { _ = try next.hold(answer: 1, isDone: false) }
         #expect(isHeld)
         #expect(gate.answersUnderWay == 25)
         withExtendedLifetime(answer) {}
@@ -133,7 +133,7 @@ import Testing
             try pass.countAsStranger()
             try pass.take(10)
         }
-        var answers = [try passes[0].hold(answer: 100)]
+        var answers = [try passes[0].hold(answer: 100, isDone: false)]
         #expect(gate.rememberedClients == 4)
         passes = []
         #expect(gate.rememberedClients == 1)
@@ -143,8 +143,8 @@ import Testing
         // Another client's counts are its own, and what a stranger's answer takes stays with that.
         passes = [try gate.enter([9])]
         try passes[0].countAsStranger()
-        answers.append(try passes[0].hold(answer: 100))
-        let hasEnough = isFull { _ = try passes[0].hold(answer: 1) }
+        answers.append(try passes[0].hold(answer: 100, isDone: false))
+        let hasEnough = isFull { _ = try passes[0].hold(answer: 1, isDone: false) }
         #expect(hasEnough)
         #expect(gate.answersUnderWay == 200)
         answers = []
@@ -233,7 +233,7 @@ import Testing
             let zone = try await anna.makeZone()
             _ = try await anna.save([Write("large", String(repeating: "x", count: 100_000))], in: zone)
             let pass = try server.services.gate.enter([127, 0, 0, 1])
-            let held = try pass.hold(answer: 256 << 10)
+            let held = try pass.hold(answer: 256 << 10, isDone: false)
             let results = try await anna.save([Write("large"), Write("new")], in: zone, atomic: false).map(\.result)
             #expect(results.map(\.code) == [.serverRecordChanged, nil])
             #expect(!results[0].hasServerRecord)
@@ -287,14 +287,14 @@ import Testing
         let gate = LoadGate(requests: 0, bytes: 4 << 20)
         var held: [LoadGate.Hold] = []
         for client in [Self.anna, Self.bert, Self.carl, [9]] {
-            held.append(try gate.enter(client).hold(answer: 1 << 20))
+            held.append(try gate.enter(client).hold(answer: 1 << 20, isDone: false))
         }
         // Beyond the room for all.
         held.append(try gate.enter(Self.anna).hold(answer: 80 << 10, isDone: true))
         for client in [Self.anna, Self.bert, [10]] { try gate.enter(client).requireRoomForAnswer() }
         // A read that alone is more than a share.
         let other = LoadGate(requests: 0, bytes: 4 << 20)
-        held.append(try other.enter(Self.anna).hold(answer: 3 << 20))
+        held.append(try other.enter(Self.anna).hold(answer: 3 << 20, isDone: false))
         try other.enter(Self.anna).requireRoomForAnswer()
         withExtendedLifetime(held) {}
     }
@@ -534,7 +534,7 @@ import Testing
             for _ in 0..<60 {
                 let pass = try gate.enter([address])
                 try pass.countAsStranger()
-                held.append(try pass.hold(answer: BlobContent.mostHeld(of: 2 << 20)))
+                held.append(try pass.hold(answer: BlobContent.mostHeld(of: 2 << 20), isDone: false))
             }
         }
         #expect(held.count == 240)
