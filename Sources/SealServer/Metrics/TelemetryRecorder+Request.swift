@@ -16,7 +16,7 @@ extension TelemetryRecorder {
         let code = outcome.code.isEmpty && status >= 400 ? "http-\(status)" : outcome.code
         let (bytesIn, account) = (Int64(note.bytesReceived), note.knownAccount)
         let bytesOut = outcome.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0
-        let words = isKnown && code.isEmpty ? RequestWords(request, context) : nil
+        let words = isKnown && code.isEmpty ? RequestWords.of(request, context) : nil
         if let words, outcome.isPlain,
             noteAgain(
                 words, bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds, account: account,
@@ -62,19 +62,23 @@ extension SharingNews {
 }
 
 extension RequestWords {
-    /// Nil where they are longer than any that are counted for themselves: none of those is kept, or compared.
-    fileprivate init?(_ request: Request, _ context: SealRequestContext) {
+    /// Nil where they are longer than any that are counted for themselves: none of those is kept, or compared. No
+    /// initializer, which would take copies of request and context.
+    fileprivate static func of(_ request: Request, _ context: SealRequestContext) -> RequestWords? {
         let parameters = context.pathParameters
-        self.init(
+        let words = RequestWords(
             operation: context.endpointName, template: context.endpointPath,
             container: parameters.part("container"), environment: parameters.part("environment"),
             database: parameters.part("database"),
             client: ClientHeader.name.flatMap { request.headers.value(of: $0) },
             group: OperationGroupHeader.nameHeader.flatMap { request.headers.value(of: $0) })
-        let bytes = [container, environment, database].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-        guard bytes <= Self.mostBytes, client?.utf8.count ?? 0 <= Self.mostBytes,
-            group?.utf8.count ?? 0 <= Self.mostBytes
+        let path =
+            (words.container?.utf8.count ?? 0) + (words.environment?.utf8.count ?? 0)
+            + (words.database?.utf8.count ?? 0)
+        guard path <= mostBytes, words.client?.utf8.count ?? 0 <= mostBytes,
+            words.group?.utf8.count ?? 0 <= mostBytes
         else { return nil }
+        return words
     }
 
     private static var mostBytes: Int { 256 }
