@@ -1,5 +1,7 @@
 // Notes that somebody shares, in a terminal: node notes.mjs SERVER CONTAINER [ENVIRONMENT]. It asks for the share's URL, and for an address and the code
 // that is sent there where the owner has invited one.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import CloudKit from './sealkit/library/sealkit.mjs';
 
@@ -12,7 +14,9 @@ async function ask(question) {
     return value;
 }
 
-CloudKit.configure({ containers: [{ containerIdentifier, environment, server, deviceName: 'Notes in a terminal' }] });
+// What was verified is held against what the server shows at the next run.
+const memory = join(homedir(), '.sealkit-notes');
+CloudKit.configure({ containers: [{ containerIdentifier, environment, server, memory, deviceName: 'Notes in a terminal' }] });
 const container = CloudKit.getDefaultContainer();
 
 const url = await ask('The link:');

@@ -312,6 +312,7 @@ class LibraryTests(SharingTests):
             text = "\n".join(seen)
             that("Our notes:" in text and "- Buy bread" in text and "- Call the plumber" in text and "- Buy milk" in text, text)
             that("Call the plumber" in str(owner("record", "list", "--zone", "Notes")), "the command line reads something else")
+            that(any((self.world.folder / "home/.sealkit-notes").iterdir()), "nothing is kept of what was verified")
 
     def test_a_large_zone_and_files_in_a_page(self):
         with self.app() as (folder, site, origin, owner), self.guest("abel") as abel:

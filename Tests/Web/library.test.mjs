@@ -1,11 +1,14 @@
 // The library's parts that ask nobody: errors by their codes, queries, and texts of the sharing element.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { Reader, Writer } from '../../Web/client/canonical.mjs';
 import { ServerError } from '../../Web/client/server.mjs';
 import { readValue } from '../../Web/client/values.mjs';
 import { asCKError, CKError, known } from '../../Web/library/errors.mjs';
+import { folderStore } from '../../Web/library/folder.mjs';
 import { operations as pages } from '../../Web/client/operations.mjs';
 import { operations } from '../../Web/library/operations.mjs';
 import { Asset } from '../../Web/library/asset.mjs';
@@ -236,3 +239,56 @@ for (const language of languages) {
         }
     });
 }
+
+/** @param {(folder: string) => Promise<void>} body */
+async function inFolder(body) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sealkit-memory-'));
+    try { await body(folder); } finally { fs.rmSync(folder, { recursive: true, force: true }); }
+}
+const text = bytes => bytes === undefined ? undefined : Buffer.from(bytes).toString();
+
+test('a folder keeps of each zone what was kept last, and nothing where that was forgotten', () => inFolder(async folder => {
+    const store = folderStore(path.join(folder, 'made', 'anew'));
+    const seen = [];
+    for (const next of ['one', undefined, 'two', null, 'three']) {
+        await store.exchange('zone', there => {
+            seen.push(text(there));
+            return typeof next === 'string' ? Buffer.from(next) : next;
+        });
+    }
+    await store.exchange('another', there => { seen.push(text(there)); return undefined; });
+    assert.deepEqual(seen, [undefined, 'one', 'one', 'two', undefined, undefined]);
+    assert.equal(fs.readdirSync(path.join(folder, 'made', 'anew')).length, 1);
+}));
+
+test('whoever shares a folder loses nothing that another one has kept', () => inFolder(async folder => {
+    const stores = Array.from({ length: 8 }, () => folderStore(folder));
+    const add = (store, number) => store.exchange('zone', there => Buffer.from(JSON.stringify([...JSON.parse(text(there) ?? '[]'), number])));
+    await Promise.all(stores.map(async (store, place) => {
+        for (let turn = 0; turn < 10; turn++) await add(store, place * 10 + turn);
+    }));
+    await stores[0].exchange('zone', there => {
+        assert.deepEqual(JSON.parse(text(there)).sort((a, b) => a - b), Array.from({ length: 80 }, (_, number) => number));
+        return undefined;
+    });
+    assert.equal(fs.readdirSync(folder).length, 1);
+}));
+
+test('what a process left behind in a folder goes, and what was kept stays where nothing can be written', () => inFolder(async folder => {
+    const store = folderStore(folder);
+    await store.exchange('zone', () => Buffer.from('one'));
+    const [kept] = fs.readdirSync(folder);
+    const [old, fresh] = ['old', 'fresh'].map(word => path.join(folder, kept.replace(/\d+$/, `new-${word}`)));
+    for (const file of [old, fresh]) fs.writeFileSync(file, 'cut off');
+    fs.utimesSync(old, 0, 0);
+    await store.exchange('zone', () => Buffer.from('two'));
+    assert.deepEqual([fs.existsSync(old), fs.existsSync(fresh), fs.readdirSync(folder).length], [false, true, 2]);
+    const refusal = new CKError('rollback');
+    await assert.rejects(store.exchange('zone', () => { throw refusal; }), error => error === refusal);
+    const file = path.join(folder, 'file');
+    fs.writeFileSync(file, '');
+    for (const wrong of [file, path.join(file, 'below')]) {
+        await assert.rejects(folderStore(wrong).exchange('zone', () => Buffer.from('x')), { ckErrorCode: 'BAD_REQUEST' });
+    }
+    await store.exchange('zone', there => { assert.equal(text(there), 'two'); return undefined; });
+}));

@@ -24,9 +24,9 @@ import { handleOf, lookUp, Share } from './share.mjs';
  * @typedef {{ load: () => Promise<Record<string, Device>>, keep: (device: Device & { account: string }) => Promise<unknown> }} DeviceStore
  * @typedef {{
  *     containerIdentifier: string, environment?: 'development' | 'production', server: string,
- *     module?: string | URL | BufferSource, deviceName?: string, devices?: DeviceStore, worker?: false,
+ *     module?: string | URL | BufferSource, deviceName?: string, devices?: DeviceStore, memory?: string, worker?: false,
  * }} ContainerConfiguration `server` is its origin, which names the page's in --web-origin; `devices` keeps which device this is to an account;
- *     `worker`, false: all is done on the page's own thread
+ *     `memory`, in node: the folder that keeps what was verified for the next run; `worker`, false: all is done on the page's own thread
  * @typedef {{ recoveryKey: string } | { passphrase: string, name: string } | { passkey: true | Uint8Array }} Way how an account comes back; a passkey is asked
  *     for where there are passkeys, and its answer is given from there to a worker
  * @typedef {{ invitation: (text: string) => unknown, digits: (digits: string) => Promise<boolean> | boolean }} EnrolmentVerifier
@@ -114,6 +114,9 @@ export class Container {
         }
         // A session and what is registered go over no line that others read.
         if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) throw badRequest('server is https, or http to this machine alone.');
+        const { memory } = configuration;
+        if (memory !== undefined && (typeof memory !== 'string' || memory === '')) throw badRequest('memory is the path of a folder.');
+        if (memory && typeof indexedDB === 'object') throw badRequest('memory is for node: a browser keeps what was verified by itself.');
         this.#configuration = { ...configuration, environment };
         this.#origin = url.origin;
     }
@@ -389,7 +392,7 @@ export class Container {
      * @param {(visit: Visit, info: CKShareInfo, account: LibraryAccount, keeping?: Keeping) => Promise<Answer>} body
      */
     async #look(url, { verify }, body) {
-        const [account, keeping] = [this.#signedIn(), Keeping.begin()];
+        const [account, keeping] = [this.#signedIn(), Keeping.begin(this.#configuration.memory)];
         const visit = new Visit(account, keeping);
         visit.open({ url });
         let entered = 0;
@@ -557,7 +560,7 @@ export class Container {
                     // What is running keeps nothing after that.
                     await replica?.next(async () => { account.handle('forget', replica.zone.handle); });
                 }
-                const visit = new Visit(account, Keeping.begin());
+                const visit = new Visit(account, Keeping.begin(this.#configuration.memory));
                 const { containerIdentifier: container, environment } = this;
                 // What is kept may not come together with anything.
                 await visit.comeBack({ container, environment, owner, zone: zoneName, share: '' })
@@ -600,7 +603,7 @@ export class Container {
      */
     async #open(account, scope, zoneID) {
         const { zoneName, ownerRecordName = this.#user, shareRecordName = '' } = zoneID;
-        const keeping = Keeping.begin();
+        const keeping = Keeping.begin(this.#configuration.memory);
         const visit = new Visit(account, keeping);
         const { containerIdentifier: container, environment } = this;
         await visit.comeBack({ container, environment, owner: ownerRecordName, zone: zoneName, share: shareRecordName, database: scope });

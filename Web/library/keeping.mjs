@@ -1,21 +1,31 @@
-// What a browser keeps of what was verified (`kept.mjs`), of one zone. All of that is sealed anew each time: where records are saved one after
-// the other, once for all of them.
+// What a browser or a folder of node's keeps of what was verified, of one zone. All of that is sealed anew each time: where records are saved
+// one after the other, once for all of them.
 import * as kept from '../client/kept.mjs';
+import { folderStore } from './folder.mjs';
+
+/** @typedef {Pick<typeof kept, 'exchange' | 'forgotten'>} Store */
 
 export class Keeping {
+    #store;
     #isHeld = false;
-    /** @type {Parameters<typeof kept.exchange> | undefined} */
+    /** @type {Parameters<Store['exchange']> | undefined} */
     #waiting;
 
-    /** @returns {Keeping | undefined} nothing where there is no browser to keep it */
-    static begin() { return typeof indexedDB === 'object' ? new Keeping() : undefined; }
+    /** @param {Store} store */
+    constructor(store) { this.#store = store; }
 
-    forgotten() { return kept.forgotten(); }
+    /** @param {string} [folder] of node's @returns {Keeping | undefined} nothing where there is nobody to keep it */
+    static begin(folder) {
+        if (folder) return new Keeping(folderStore(folder));
+        return typeof indexedDB === 'object' ? new Keeping(kept) : undefined;
+    }
 
-    /** @param {Parameters<typeof kept.exchange>} what */
+    forgotten() { return this.#store.forgotten(); }
+
+    /** @param {Parameters<Store['exchange']>} what */
     async exchange(...what) {
         this.#waiting = this.#isHeld ? what : undefined;
-        if (!this.#isHeld) await kept.exchange(...what);
+        if (!this.#isHeld) await this.#store.exchange(...what);
     }
 
     /**

@@ -1,7 +1,7 @@
 // The library in node, against a real server: library.py starts both, and answers what is asked here by lines of JSON.
 import assert from 'node:assert/strict';
 import { openAsBlob } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
@@ -649,6 +649,54 @@ await second.signOut();
 assert.deepEqual(await second.signIn(way), other_);
 await second.signOut();
 await assert.rejects(second.signIn({ ...way, passphrase: 'another' }), refusal('NOT_FOUND', 'unknownItem'));
+
+step('what was verified is known at the next run');
+const memory = `${folder}/verified`;
+for (const wrong of ['', 7]) assert.throws(() => CloudKit.configure({ containers: [{ ...configuration, memory: wrong }] }), refusal('BAD_REQUEST'));
+/** A process that is started anew, as far as the library can tell. */
+async function started(more = {}) {
+    CloudKit.configure({ containers: [{ ...configuration, ...more }] });
+    await CloudKit.getDefaultContainer().signIn({ recoveryKey });
+    return CloudKit.getDefaultContainer();
+}
+const diary = { zoneID: { zoneName: 'Diary' } };
+const entry = async () => (await CloudKit.getDefaultContainer().privateCloudDatabase.fetchRecords('entry', diary));
+const writing = (await started({ memory })).privateCloudDatabase;
+assert.deepEqual((await writing.saveRecordZones({ zoneID: diary.zoneID })).errors, []);
+const written = await writing.saveRecords({ recordType: 'Entry', recordName: 'entry', encryptedFields: { text: { value: 'old' } } }, diary);
+/** As the server has answered it once, it answers it again. */
+const answers = new Map();
+const isOfRecords = url => /\/records\/(changes|lookup)$/.test(url);
+await started();
+await meanwhile(async (url, ask) => {
+    const answer = await ask();
+    if (isOfRecords(url)) answers.set(url, { body: await answer.clone().arrayBuffer(), headers: answer.headers });
+    return answer;
+}, entry);
+const goingBack = (url, ask) => {
+    const old = answers.get(url);
+    return isOfRecords(url) && old ? Promise.resolve(new Response(old.body, { headers: old.headers })) : ask();
+};
+const rewritten = await (await started({ memory })).privateCloudDatabase.saveRecords({ ...written.records[0], encryptedFields: { text: { value: 'new' } } }, diary);
+assert.deepEqual(rewritten.errors, []);
+await started();
+assert.equal((await meanwhile(goingBack, entry)).records[0].encryptedFields.text.value, 'old', 'without a memory nobody can know');
+await started({ memory });
+assert.ok(refusal('INTEGRITY_ERROR')((await meanwhile(goingBack, entry)).errors[0]));
+// Nothing of it can be read there, not even what the zone is called; and what is damaged is told.
+const files = await readdir(memory);
+assert.ok(files.length === 1 && /^[0-9a-f]{64}\.\d+$/.test(files[0]), `${files}`);
+assert.equal((await stat(`${memory}/${files[0]}`)).mode & 0o077, 0);
+const honest = await started({ memory });
+assert.equal((await entry()).records[0].encryptedFields.text.value, 'new');
+await writeFile(`${memory}/${(await readdir(memory))[0]}`, 'something else');
+await started({ memory });
+await assert.rejects(entry(), refusal('INTEGRITY_ERROR', 'memoryDamaged'));
+await CloudKit.getDefaultContainer().forgetVerified(diary.zoneID);
+assert.equal((await entry()).records[0].encryptedFields.text.value, 'new');
+await started({ memory: `${folder}/picture.txt` });
+await assert.rejects(entry(), refusal('BAD_REQUEST'));
+assert.equal(honest.userRecordName, me.userRecordName);
 
 step('a server that is not there');
 CloudKit.configure({ containers: [{ ...configuration, server: shy }] });
