@@ -1,4 +1,6 @@
 @testable import CloudKit
+import SealKit
+import SealKitTesting
 import Synchronization
 import Testing
 
@@ -152,6 +154,72 @@ import Testing
             #expect(try await container.allLongLivedOperationIDs() == ids)
             #expect(try await container.keptOperations(at: later).count == 1)
             #expect(try await container.allLongLivedOperationIDs() == [ids[1]])
+        }
+    }
+
+    /// What keeps it from going on for now is not its end: it is there to be added again.
+    @Test func whatHasNotGoneThroughIsStillThere() async throws {
+        try await withJournal { device, zone in
+            let container = device.container
+            let faults: [(ServerFault, String)] = [
+                (.offline, "4"), (.refusal(.storageFull, of: "records/modify"), "25"),
+                (.refusal(.serverRejectedRequest, of: "records/modify"), "15"),
+            ]
+            for (fault, told) in faults {
+                let log = Log()
+                let record = CKRecord.note("told-\(told)", in: zone)
+                let operation = CKModifyRecordsOperation(recordsToSave: [record])
+                operation.configuration.isLongLived = true
+                operation.configuration.qualityOfService = .userInitiated
+                operation.modifyRecordsResultBlock = { log.note("end \(self.code($0))") }
+                let injection = device.inject(fault)
+                await run(operation, in: container.privateCloudDatabase)
+                injection.remove()
+                #expect(log.all == ["end \(told)"])
+                #expect(try await container.allLongLivedOperationIDs() == [operation.operationID])
+                let found = try await container.longLivedOperation(for: operation.operationID)
+                let again = try #require(found as? CKModifyRecordsOperation)
+                #expect(again.configuration.qualityOfService == .userInitiated)
+                again.modifyRecordsResultBlock = { log.note("again \(self.code($0))") }
+                await run(again, in: container.privateCloudDatabase)
+                #expect(log.all.last == "again ok")
+                #expect(try await container.allLongLivedOperationIDs().isEmpty)
+                _ = try await container.privateCloudDatabase.record(for: record.recordID)
+            }
+        }
+    }
+
+    /// By the default quality of service, as CloudKit's does; with somebody waiting it would end after four attempts.
+    @Test func itWaitsForANetwork() async throws {
+        try await withJournal { device, zone in
+            let (log, database) = (Log(), device.container.privateCloudDatabase)
+            let record = CKRecord.note("a", in: zone)
+            let save = CKModifyRecordsOperation(recordsToSave: [record])
+            save.configuration.isLongLived = true
+            save.modifyRecordsResultBlock = { log.note("saved \(self.code($0))") }
+            device.inject(.refusal(.networkFailure, times: 6))
+            await run(save, in: database)
+            let fetch = CKFetchRecordsOperation(recordIDs: [record.recordID])
+            fetch.configuration.isLongLived = true
+            fetch.fetchRecordsResultBlock = { log.note("fetched \(self.code($0))") }
+            device.inject(.refusal(.networkFailure, times: 6))
+            await run(fetch, in: database)
+            #expect(log.all == ["saved ok", "fetched ok"])
+        }
+    }
+
+    /// The app gives it up.
+    @Test func aCancelledOneIsGone() async throws {
+        try await withJournal { device, zone in
+            let (log, container) = (Log(), device.container)
+            let operation = CKModifyRecordsOperation(recordsToSave: [CKRecord.note("a", in: zone)])
+            operation.configuration.isLongLived = true
+            operation.longLivedOperationWasPersistedBlock = { operation.cancel() }
+            operation.modifyRecordsResultBlock = { log.note("end \(self.code($0))") }
+            await run(operation, in: container.privateCloudDatabase)
+            #expect(log.all == ["end 20"])
+            let kept = try await container.allLongLivedOperationIDs()
+            #expect(kept.isEmpty)
         }
     }
 

@@ -4,8 +4,11 @@ import SealKit
 /// Operations that outlast their process: `configuration.isLongLived`.
 ///
 /// There is no daemon here: what was begun goes on when an app adds it again, in this process or in a later one. It is
-/// gone once its completion block has returned, or a day after it has finished. Fetches and changes of records are
-/// kept; shares, whose participants no journal keeps, and operations of other kinds run as if it were not set.
+/// gone once its completion block was told its results, or after `cancel()`, or a day after it has finished. A failure
+/// that leaves something to do (no network, a full disk, a locked account) ends the object and not the operation: get
+/// it by its ID, and add it again. With the default quality of service it waits for network and server as `.utility`
+/// does. Fetches and changes of records are kept; shares, whose participants no journal keeps, and operations of other
+/// kinds run as if it were not set.
 extension CKContainer {
     /// What this account has begun on this device in this container and was told no end of, in the order in which it
     /// began. While another process has the folder there is nothing.

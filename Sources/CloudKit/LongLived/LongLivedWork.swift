@@ -1,3 +1,4 @@
+import Foundation
 import SealKit
 
 /// What an operation has in the journal, once it outlasts its process.
@@ -12,10 +13,23 @@ extension LongLivedWork {
     /// The app was told how the operation has ended.
     /// - Parameter failure: of the operation as a whole.
     func wasTold(_ failure: CKError?) async {
+        guard failure?.leavesOperationBegun != true else { return }
+        // In a task of its own: that of a cancelled operation can write nothing. What cannot be removed is told once
+        // more after a restart.
+        await Task { _ = try? await self.end() }.value
+    }
+}
+
+extension CKError {
+    /// There is something left to do for a long-lived operation that has failed with this: nobody has cancelled it, and
+    /// a later attempt may go well.
+    fileprivate var leavesOperationBegun: Bool {
+        switch code {
+        case .operationCancelled: false
         // One that is under way in another object is not this one's to end.
-        guard failure?.code != .constraintViolation else { return }
-        // What cannot be removed is told once more after a restart.
-        try? await end()
+        case .constraintViolation: true
+        default: (userInfo[NSUnderlyingErrorKey] as? SealKitError)?.isNoOutcome ?? false
+        }
     }
 }
 

@@ -58,7 +58,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             let ids =
                 isCurrentUsers
                 ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs?.eachOnce ?? []
-            if configuration.isLongLived, kept == nil {
+            if outlastsProcess, kept == nil {
                 let sealed = try await database.sealed()
                 kept = try await keep(unless: database.core.journalFailure) { () async throws(SealKitError) in
                     try await sealed.beginFetchingRecords(
@@ -78,6 +78,8 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         found = results.values()
         try results.throwFailures()
     }
+
+    override var outlastsProcess: Bool { kept != nil || configuration.isLongLived }
 
     override func ended(_ failure: CKError?) {
         oldEnd?(found, failure)

@@ -112,8 +112,15 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     override func told(_ failure: CKError?) async { await kept?.wasTold(failure) }
 
-    /// What is done by the journal: nothing of an operation that is not long-lived, and of one with a share in it,
-    /// whose participants no journal keeps.
+    /// Not with a share in it, whose participants no journal keeps.
+    override var outlastsProcess: Bool {
+        if kept != nil { return true }
+        let savesShare = recordsToSave?.contains { $0 is CKShare } ?? false
+        let endsShare = recordIDsToDelete?.contains { $0.recordName == SealKit.Share.recordName } ?? false
+        return configuration.isLongLived && !savesShare && !endsShare
+    }
+
+    /// What is done by the journal: nothing of an operation that does not outlast the process.
     /// - Throws: where it cannot be kept: nothing is sent then.
     private func begun(
         _ saving: [any SavableRecord], _ deleting: [SealKit.Record.ID], in database: SealKit.Database,
@@ -121,9 +128,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     ) async throws(SealKitError) -> SealKit.LongLivedModification? {
         if let kept { return kept }
         let records = saving.compactMap { $0 as? SealKit.Record }
-        guard configuration.isLongLived, records.count == saving.count,
-            !deleting.contains(where: { $0.recordName == SealKit.Share.recordName })
-        else { return nil }
+        guard outlastsProcess, records.count == saving.count else { return nil }
         kept = try await keep(unless: core.journalFailure) { () async throws(SealKitError) in
             try await database.beginModifyingRecords(
                 saving: records, deleting: deleting, savePolicy: savePolicy.sealed, atomically: isAtomic,

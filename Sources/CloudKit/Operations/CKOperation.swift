@@ -144,6 +144,9 @@ open class CKOperation: Operation, @unchecked Sendable {
         }
     }
 
+    /// Whether a journal keeps the operation until its end was told.
+    var outlastsProcess: Bool { false }
+
     /// Lets go of the app's blocks, and of what they hold: the operation itself, often.
     func releaseBlocks() { longLivedOperationWasPersistedBlock = {} }
 
@@ -154,7 +157,17 @@ open class CKOperation: Operation, @unchecked Sendable {
         // In the one context of a task all calls are found, whichever database they are of.
         let own = configuration.sealed
         let isGroups = own == OperationConfiguration() && !isGoneOnWith
-        await OperationConfiguration.bound(isGroups ? nil : own, group: group?.sealed, body)
+        await OperationConfiguration.bound(isGroups ? nil : own, group: group?.sealed) {
+            await OperationConfiguration.bound(patience, group: nil, body)
+        }
+    }
+
+    /// Nobody waits for what outlasts the process, unless the app says so: it waits for a network as CloudKit's does.
+    private var patience: OperationConfiguration? {
+        var chosen = OperationConfiguration.chosen ?? OperationConfiguration()
+        guard outlastsProcess, chosen.qualityOfService == .default else { return nil }
+        chosen.qualityOfService = .utility
+        return chosen
     }
 
     private func finish() {

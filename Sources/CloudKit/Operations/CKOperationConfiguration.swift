@@ -31,7 +31,9 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
         set { content.withLock { $0.container = newValue } }
     }
 
-    /// Whether somebody waits: an operation that nobody waits for outlasts times without network.
+    /// Whether somebody waits. `.utility` and `.background` outlast times without network or server, up to
+    /// `timeoutIntervalForResource`. The others end with `networkFailure` after about a second, and so does `.default`,
+    /// which waits on Apple's platforms; of an operation that outlasts the process it waits here too.
     public var qualityOfService: QualityOfService {
         get { content.value.qualityOfService }
         set { content.withLock { $0.qualityOfService = newValue } }

@@ -119,10 +119,7 @@ public struct LongLivedModification: Sendable {
         } catch {
             // What a zone's server has lost is nobody's outcome: it is told once, or lasts until a fork is ended. Nor
             // is what is no answer: a network's own page may come in its place. Nor what is said to pass.
-            let passes = error.passesWithTime && error.retryAfter != nil
-            guard !passes, !error.concernsWholeRequest, ![.rollback, .serverRejectedRequest].contains(error.code) else {
-                throw error
-            }
+            guard !error.isNoOutcome else { throw error }
             results = ModificationResults(saves: batch.finalSaves, deletions: batch.finalDeletions)
             for record in saving where results.saves[record.recordID] == nil {
                 results.saves[record.recordID] = .failure(error)

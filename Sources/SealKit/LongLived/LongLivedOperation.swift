@@ -80,3 +80,11 @@ public enum LongLivedOperation: Sendable {
         }
     }
 }
+
+extension SealKitError {
+    /// It keeps a long-lived operation from going on for now, and says nothing of its items: ask again later.
+    package var isNoOutcome: Bool {
+        let passes = passesWithTime && retryAfter != nil
+        return passes || concernsWholeRequest || [.rollback, .serverRejectedRequest].contains(code)
+    }
+}

@@ -62,6 +62,9 @@ extension Container {
 }
 
 extension OperationConfiguration {
+    /// What the calls of this task go by; nil for CloudKit's defaults.
+    package static var chosen: OperationConfiguration? { OperationContext.current.chosen }
+
     /// The same of all databases and containers, for a face of the SDK that takes its database only when it is called.
     package static func bound<R, E: Error>(
         _ configuration: OperationConfiguration?, group: OperationGroup?, _ body: () async throws(E) -> R
