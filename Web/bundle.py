@@ -4,8 +4,8 @@
 OUT/bundle is the archive: the text `sealkit web bundle 1`, the hash of the manifest, the number of files, and of each its name, type,
 SHA-256, its bytes, the same by gzip and by brotli; text and bytes behind their LE32 length. OUT/manifest.txt is the manifest: of each
 file a line with its hash, its type and its name, ascending by name. No source is changed on the way, but that scripts go without their
-comments, that modules which run together are one script (`Joining`), and for what only packing knows: `{integrity NAME}` in the page, and
-bundle.mjs, which is written here.
+comments, that modules which run together are one script (`Joining`), that routes which none of them names are left out (`routes`), and
+for what only packing knows: `{integrity NAME}` in the page, and bundle.mjs, which is written here.
 """
 
 import base64
@@ -28,6 +28,8 @@ TYPES = {
 PAGE = "share.html"
 # The scripts that a browser starts with, each of which has the modules that it imports in it: the page, and its workers.
 FIRST = ("share.mjs", "core.worker.mjs", "passphrase.worker.mjs")
+# Every route that there is, by its name.
+ROUTES = "routes.mjs"
 # Those that the page loads when they are asked for. What is in the page's script already they have from there.
 LATER = ("afterwards.mjs", "changes.mjs")
 
@@ -47,6 +49,17 @@ def script(source: bytes) -> str:
     text = re.sub(r"^[ \t]*//.*$", "", text, flags=re.M)
     text = re.sub(r"/\*\* @(?:type|param) [^*\n]*\*/ ?", "", text)
     return re.sub(r"^[ \t\n]+", "", text, flags=re.M)
+
+
+def routes(modules: "dict[str, str]") -> str:
+    """Of the table of routes what the page asks for: the library is packed with all of it. A route's name stands in a script as it is, or
+    its beginning does, before what is filled in."""
+    said = "".join(text for name, text in modules.items() if name != ROUTES)
+    names = set(re.findall(r"'([a-z/-]+)'", said))
+    beginnings = tuple(re.findall(r"`([a-z-]+/)\$\{", said))
+    return "".join(
+        line for line in modules[ROUTES].splitlines(keepends=True)
+        if not (route := re.match(r"'([a-z/-]+)':", line)) or route[1] in names or route[1].startswith(beginnings))
 
 
 class Joining:
@@ -122,6 +135,7 @@ def main() -> None:
     files = {path.name: path.read_bytes() for path in client.iterdir() if path.suffix in TYPES}
     modules = {name: script(files.pop(name)) for name in sorted(files) if name.endswith(".mjs")}
     files["core.wasm"] = module.read_bytes()
+    modules[ROUTES] = routes(modules)
     modules["bundle.mjs"] = f"export const moduleIntegrity = '{integrity(files['core.wasm'])}';\n"
     files |= {name: text.encode() for name, text in Joining(modules).scripts().items()}
     named = set()

@@ -70,6 +70,23 @@ function apart(name, script) {
     return [...parts, { module: name, text: imports(text) }];
 }
 
+/** Texts of a script, and what one begins with that is filled in. */
+function texts(text) {
+    const found = [];
+    const look = node => {
+        if (ts.isStringLiteralLike(node)) found.push(node.text);
+        if (ts.isTemplateExpression(node) && node.head.text.includes('/')) found.push(`${node.head.text}*`);
+        ts.forEachChild(node, look);
+    };
+    look(parsed(text));
+    return found;
+}
+const modules = fs.readdirSync(path.join(web, 'client')).filter(name => name.endsWith('.mjs'));
+const said = new Set(modules.filter(name => name !== 'routes.mjs').flatMap(name => texts(source(name))));
+/** The table of routes with those alone that a script names. */
+const named = table => table.replace(/^ +'([a-z/-]+)': .*\n/gm, (line, route) =>
+    [...said].some(text => text.endsWith('*') ? route.startsWith(text.slice(0, -1)) : text === route) ? line : '');
+
 const files = packed();
 const scripts = [...files.keys()].filter(name => name.endsWith('.mjs'));
 
@@ -81,17 +98,22 @@ test('scripts are the modules as they are, but for what is for readers of the so
             // Written by Web/bundle.py.
             if (module === 'bundle.mjs') continue;
             const [was, place] = [source(module), `${module} in ${name}`];
-            assert.equal(given ? printed(text) : unexported(text), unexported(was), place);
+            assert.equal(given ? printed(text) : unexported(text), unexported(module === 'routes.mjs' ? named(was) : was), place);
             if (given) assert.deepEqual(given.sort(), exported(was).sort(), place); else assert.deepEqual(exported(text), exported(was), place);
             assert.doesNotMatch(text, /^[ \t]/m, place);
             assert.doesNotMatch(text, /\/\*\*|^\s*\/\//m, place);
             assert.doesNotMatch(text, /\bmodules\b/, place);
         }
     }
-    const names = fs.readdirSync(path.join(web, 'client')).filter(name => name.endsWith('.mjs'));
-    assert.ok(names.length > 30);
-    assert.deepEqual([...seen].sort(), [...names, 'bundle.mjs'].sort());
+    assert.ok(modules.length > 30);
+    assert.deepEqual([...seen].sort(), [...modules, 'bundle.mjs'].sort());
     assert.equal(files.has('bundle.d.mts'), false);
+});
+
+test('of the table of routes the page has those that it asks for', () => {
+    const kept = named(source('routes.mjs'));
+    for (const route of ['accounts/create', 'records/changes', 'records/lookup', 'notifications']) assert.ok(kept.includes(`'${route}'`), route);
+    for (const route of ['server-keys/create', 'accounts/rotate']) assert.ok(!kept.includes(`'${route}'`), route);
 });
 
 test('a module runs once, after those that it imports, and the fragment is taken before all else', () => {
