@@ -150,6 +150,34 @@ import Testing
         #expect(Set(replica.currentKeys.keys) == [0, 1])
     }
 
+    /// A server says that it has appended an entry, and has another one in its place.
+    @Test func aDraftsKeyCountsOnceTheLogHasItsEntry() throws {
+        let (ann, bob, log) = try world()
+        var (mine, theirs) = (log, log)
+        var random = FixedRandom(5)
+        let draft = try ann.author.next(
+            on: log.roster, changes: [], rotating: true, current: log.key, time: 9, random: &random)
+        let key = try #require(draft.epochKey)
+        try mine.append(draft)
+        try theirs.write([.remove(bob.user)], rotating: true)
+        let number = theirs.roster.currentEpoch.number
+        #expect(key.context == theirs.key.context)
+        #expect(key.keyID != theirs.key.keyID)
+        var replica = ann.replica(of: log.scope)
+        try replica.take(log.entries, as: ann)
+        // Not even where nothing else is known of that epoch yet.
+        replica.keep(key)
+        #expect(replica.currentKeys.isEmpty)
+        var sent = replica
+        try replica.take(theirs.entries, as: ann)
+        replica.open(theirs.grants(to: ann), as: ann.own)
+        replica.keep(key)
+        #expect(replica.currentKeys[number]?.keyID == theirs.key.keyID)
+        try sent.take(mine.entries, as: ann)
+        sent.keep(key)
+        #expect(sent.currentKeys[number]?.keyID == key.keyID)
+    }
+
     @Test func whoIsOutOpensNothingMore() throws {
         let (_, bob, log) = try world()
         var ended = log

@@ -45,8 +45,11 @@ extension ScopeReplica {
         }
     }
 
-    /// Takes the key over that the user has opened an epoch with.
+    /// Takes the key over that the user has opened an epoch with, once the verified log has that epoch: in the place
+    /// of what was sent the log may have somebody else's, with a key of its own.
     public mutating func keep(_ key: EpochKey) {
+        let isInLog = roster?.epochs.contains { $0.context == key.context && $0.keyID == key.keyID }
+        guard isInLog ?? false else { return }
         keys[key.context] = key
         isUngranted = false
     }

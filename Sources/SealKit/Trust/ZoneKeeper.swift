@@ -250,16 +250,18 @@ actor ZoneKeeper {
         return true
     }
 
-    /// After an own entry was acknowledged: what was sent is what the log holds.
+    /// After an own entry was acknowledged. That the log holds it is the server's word: it is judged like any other, and
+    /// its key counts after that alone.
     /// - Parameter entries: those before it, as far as they are not known here.
+    /// - Throws: `rollback` where the log has another entry in its place.
     @discardableResult
     func adopt(
         _ draft: RosterAuthor<XWingHPKE>.Draft, after entries: [SignedRosterEntry] = []
     ) async throws(SealKitError) -> ZoneView {
-        // Before that, what is kept goes with the replica that stands in for what was not read yet.
-        try await load()
+        try await take(entries + [draft.entry], isLast: true)
         if let key = draft.epochKey { replica.keep(key) }
-        return try await adopt(entries + [draft.entry], grants: draft.grants.own(of: user))
+        try await open(draft.grants.own(of: user))
+        return try publish()
     }
 
     /// Takes over what was verified behind the share's URL, and the own entry with which this account has joined. The

@@ -156,6 +156,47 @@ import Testing
             try await world.carol.body(of: Record.ID(recordName: "secret", zoneID: world.joined)) == "after Bob left")
     }
 
+    /// The server says that it has appended a new epoch, and has not: an administrator's removal is in its place.
+    @Test func theKeyOfAnEntryThatTheServerHasNotAppendedSealsNothing() async throws {
+        let world = try await AttackedZone()
+        try await world.ann.promote(world.bob, in: world.zone)
+        let (ann, network) = try world.ann.behindAttacker()
+        let before = try await ann.keeper(of: world.zone).refresh()
+        network.swallow("rosters/append")
+        network.lie { path, _, _ in
+            guard path.hasSuffix("rosters/append") else { return }
+            try await world.bob.edit(world.joined) { share in
+                share.removeParticipant(try #require(share.participant(world.carol)))
+            }
+            // Another call of the same device hears of that first.
+            _ = try await ann.keeper(of: world.zone).refresh()
+        }
+        #expect(await failure { try await ann.own.rotateKeys(of: world.zone) } == .rollback)
+        network.beHonest()
+
+        // What the server was sent opens for Carol.
+        let append = try Sealkit_V1_AppendRosterRequest(
+            serializedBytes: try #require(network.sent(to: "rosters/append").first))
+        var drafted = before.roster
+        try drafted.append(SignedRosterEntry(append.entry))
+        let carol = world.carol
+        let grant = try append.grants.first { try $0.grantSubject() == .member(carol.userID) }
+        let carols = try Grants<XWingHPKE>.open(
+            [UInt8](try #require(grant).sealed), epoch: drafted.currentEpoch, as: carol.userID,
+            keys: carol.identity.keys)
+        // Nothing that is written now does.
+        let view = try await ann.keeper(of: world.zone).refresh()
+        #expect(view.roster.members[carol.userID] == nil)
+        #expect(view.roster.currentEpoch.context == carols.context)
+        #expect(try view.currentKey().keyID == view.roster.currentEpoch.keyID)
+        let secret = try await ann.own.save(ann.note(in: world.zone, "after Carol left", name: "secret"))
+        _ = try await ann.own.record(for: secret.recordID)
+        let wire = try #require(network.records.first { $0.recordName == "secret" })
+        #expect(!Forgery.opens(wire, with: carols))
+        let bobs = Record.ID(recordName: "secret", zoneID: world.joined)
+        #expect(try await world.bob.body(of: bobs) == "after Carol left")
+    }
+
     @Test(
         "Hints withheld (a rotation is due, a participant left): clients notice by themselves before they next write.")
     func attack18_withheldHints() async throws {
