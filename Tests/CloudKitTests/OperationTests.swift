@@ -333,6 +333,51 @@ import Testing
         }
     }
 
+    /// One match, which anybody may have written who may write, is not the end of all pages behind it.
+    @Test func aMatchThatDoesNotComeLeavesTheCursor() async throws {
+        try await Cloud.run { cloud in
+            let device = try await cloud.device(of: "ann")
+            let database = device.container.privateCloudDatabase
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+            let altered = CKRecord.note("a", in: zone)
+            altered.encryptedValues["title"] = "as it was"
+            try await database.save(altered)
+            try await database.save(CKRecord.note("b", in: zone))
+            let laptop = try await device.another(named: "laptop")
+            laptop.alter(altered.recordID)
+            let log = Log()
+            let place = Place()
+            func operation() -> CKQueryOperation {
+                let all = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+                let operation = CKQueryOperation(query: all)
+                operation.zoneID = zone
+                operation.resultsLimit = 1
+                operation.queryResultBlock = { result in
+                    log.note("end \(self.name(result))")
+                    place.cursor.withLock { $0 = try? result.get() }
+                }
+                return operation
+            }
+            // Two pages with a match, and perhaps an empty one.
+            for _ in 0..<3 {
+                let query = operation()
+                query.cursor = place.cursor.withLock { $0 }
+                query.recordMatchedBlock = { log.note("\($0.recordName) \(self.name($1))") }
+                await run(query, in: laptop.container.privateCloudDatabase)
+                if place.cursor.withLock({ $0 == nil }) { break }
+            }
+            #expect(Set(log.all) == ["a 15", "b ok", "end ok"])
+
+            let failures = Log()
+            let untold = operation()
+            untold.resultsLimit = CKQueryOperation.maximumResults
+            untold.recordFetchedBlock = { failures.note($0.recordID.recordName) }
+            untold.queryResultBlock = { failures.note("end \(self.name($0))") }
+            await run(untold, in: laptop.container.privateCloudDatabase)
+            #expect(failures.all == ["b", "end 2"])
+        }
+    }
+
     /// A token past records that did not come for want of a network would be the end of them.
     @Test func aNetworkThatIsGoneKeepsTheZonesToken() async throws {
         try await Cloud.run { cloud in
@@ -498,4 +543,9 @@ private final class OwnMain: CKDatabaseOperation, @unchecked Sendable {
     private let ran = Mutex(false)
     var wasRun: Bool { ran.withLock { $0 } }
     override func main() { ran.withLock { $0 = true } }
+}
+
+/// Where a query goes on.
+private final class Place: Sendable {
+    let cursor = Mutex<CKQueryOperation.Cursor?>(nil)
 }

@@ -77,7 +77,7 @@ extension CKDatabase {
         }
     }
 
-    /// All matches, page by page.
+    /// All matches, page by page; where one of them does not come, what that failed with.
     @available(*, deprecated, message: "use fetch(withQuery:inZoneWith:desiredKeys:resultsLimit:completionHandler:)")
     @preconcurrency
     public func perform(

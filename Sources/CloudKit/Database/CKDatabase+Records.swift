@@ -94,6 +94,7 @@ extension CKDatabase {
     }
 
     /// All matches, page by page.
+    /// - Throws: also what one of them failed with: `records(matching:inZoneWith:desiredKeys:resultsLimit:)` goes on.
     @available(*, deprecated, renamed: "records(matching:inZoneWith:desiredKeys:resultsLimit:)")
     @_disfavoredOverload
     public func records(matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {

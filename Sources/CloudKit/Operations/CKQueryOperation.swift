@@ -2,6 +2,9 @@ import Foundation
 import SealKit
 
 /// Asks for records: one page of them.
+///
+/// A match that does not come is told to `recordMatchedBlock`, and the cursor leads past it. Without that block the
+/// operation ends with `partialFailure`, and only the older last block is told a cursor.
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     public typealias Cursor = CKQueryCursor
 
@@ -66,7 +69,8 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
             }
         }
         next = page.cursor
-        try page.matches.throwFailures()
+        // Who was told what did not come has to get past it: a failure of the whole has no cursor.
+        if recordMatchedBlock == nil { try page.matches.throwFailures() }
     }
 
     override func ended(_ failure: CKError?) {
