@@ -77,6 +77,45 @@ import Testing
         #expect(CKDatabaseSubscription().subscriptionID == CKDatabaseSubscription().subscriptionID)
     }
 
+    /// What says what they are about is set after they were made.
+    @Test func withoutAnIDNoneTakesAnothersPlace() async throws {
+        try await Cloud.runNotes { database, zone in
+            let other = try await database.save(CKRecordZone(zoneName: "Other")).zoneID
+            let list = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "b", zoneID: zone))
+            try await database.modifyRecords(saving: [CKRecord.note("a", in: zone), list])
+            func all() -> [CKSubscription] {
+                let (notes, lists) = (CKDatabaseSubscription(), CKDatabaseSubscription())
+                (notes.recordType, lists.recordType) = ("Note", "List")
+                let ofZone = CKRecordZoneSubscription(zoneID: zone)
+                ofZone.recordType = "Note"
+                let queries: [CKSubscription] = [zone, other].map { zone in
+                    let query = CKQuerySubscription(
+                        recordType: "Note", predicate: NSPredicate(value: true), options: .firesOnRecordCreation)
+                    query.zoneID = zone
+                    return query
+                }
+                let others: [CKSubscription] = [
+                    CKDatabaseSubscription(), notes, lists, CKRecordZoneSubscription(zoneID: zone), ofZone,
+                ]
+                return others + queries
+            }
+            for subscription in all() { try await database.save(subscription) }
+            let ids = Set(all().map(\.subscriptionID))
+            #expect(ids.count == 7)
+            let saved = try await database.allSubscriptions()
+            #expect(Set(saved.map(\.subscriptionID)) == ids)
+        }
+    }
+
+    /// It is one subscription from then on, whatever it is about.
+    @Test func anIDThatWasReadStays() {
+        let subscription = CKDatabaseSubscription()
+        let id = subscription.subscriptionID
+        subscription.recordType = "Note"
+        #expect(subscription.subscriptionID == id)
+        #expect((subscription.copy() as? CKSubscription)?.subscriptionID == id)
+    }
+
     @Test func whereTheyDoNotGo() async throws {
         try await Cloud.run { cloud in
             let container = try await cloud.container(of: "ann")

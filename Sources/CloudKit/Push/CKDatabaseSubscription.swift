@@ -11,12 +11,15 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
         set { type.value = newValue }
     }
 
-    public convenience init() { self.init(subscriptionID: Self.identifier("database")) }
+    public convenience init() { self.init(id: nil) }
+    public convenience init(subscriptionID: CKSubscription.ID) { self.init(id: subscriptionID) }
 
-    public init(subscriptionID: CKSubscription.ID) {
+    private init(id: CKSubscription.ID?) {
         type = Shared(nil)
-        super.init(subscriptionID, .database)
+        super.init(id, .database)
     }
+
+    override var subject: (kind: String, words: [String]) { ("database", recordType.map { [$0] } ?? []) }
 
     init(_ subscription: DatabaseSubscription, info: NotificationInfo?) {
         type = Shared(subscription.recordType)

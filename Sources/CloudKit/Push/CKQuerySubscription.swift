@@ -32,21 +32,29 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         recordType: CKRecord.RecordType, predicate: NSPredicate,
         options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
     ) {
-        self.init(
-            recordType: recordType, predicate: predicate,
-            subscriptionID: Self.identifier("query", recordType, predicate.text, "\(options.rawValue)"),
-            options: options)
+        self.init(of: recordType, predicate, id: nil, options)
     }
 
-    public init(
+    public convenience init(
         recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
         options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
+    ) {
+        self.init(of: recordType, predicate, id: subscriptionID, options)
+    }
+
+    private init(
+        of recordType: CKRecord.RecordType, _ predicate: NSPredicate, id: CKSubscription.ID?, _ options: Options
     ) {
         type = recordType
         self.predicate = predicate
         querySubscriptionOptions = options
         zone = Shared(nil)
-        super.init(subscriptionID, .query)
+        super.init(id, .query)
+    }
+
+    override var subject: (kind: String, words: [String]) {
+        let place = zoneID.map { [$0.zoneName, $0.ownerName] } ?? []
+        return ("query", [type, predicate.text, "\(querySubscriptionOptions.rawValue)"] + place)
     }
 
     init(_ subscription: QuerySubscription, info: NotificationInfo?) {

@@ -12,14 +12,20 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
         set { type.value = newValue }
     }
 
-    public convenience init(zoneID: CKRecordZone.ID) {
-        self.init(zoneID: zoneID, subscriptionID: Self.identifier("zone", zoneID.zoneName, zoneID.ownerName))
+    public convenience init(zoneID: CKRecordZone.ID) { self.init(of: zoneID, id: nil) }
+
+    public convenience init(zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID) {
+        self.init(of: zoneID, id: subscriptionID)
     }
 
-    public init(zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID) {
+    private init(of zoneID: CKRecordZone.ID, id: CKSubscription.ID?) {
         self.zoneID = zoneID
         type = Shared(nil)
-        super.init(subscriptionID, .recordZone)
+        super.init(id, .recordZone)
+    }
+
+    override var subject: (kind: String, words: [String]) {
+        ("zone", [zoneID.zoneName, zoneID.ownerName] + (recordType.map { [$0] } ?? []))
     }
 
     init(_ subscription: RecordZoneSubscription, info: NotificationInfo?) {

@@ -12,8 +12,21 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     }
 
     /// 1 to 255 printable ASCII characters; another one is `invalidArguments` when the subscription is saved.
-    public let subscriptionID: CKSubscription.ID
+    ///
+    /// Of one that was made without an ID: made of what the subscription is about when the ID is first read, or the
+    /// subscription first saved. It is the same after a restart, so that saving it again changes nothing, and another
+    /// one for whatever is about something else.
+    public var subscriptionID: CKSubscription.ID {
+        if let known = id.value { return known }
+        let made = Self.identifier(subject)
+        return id.withLock { known in
+            let first = known ?? made
+            known = first
+            return first
+        }
+    }
     public let subscriptionType: SubscriptionType
+    private let id: Shared<ID?>
     private let info: Shared<NotificationInfo?>
     private let receiver: Shared<String?>
 
@@ -29,8 +42,9 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         set { receiver.value = newValue }
     }
 
-    init(_ subscriptionID: ID, _ type: SubscriptionType, info: NotificationInfo? = nil, webhook: String? = nil) {
-        self.subscriptionID = subscriptionID
+    /// - Parameter subscriptionID: nil for one that is made of what the subscription is about.
+    init(_ subscriptionID: ID?, _ type: SubscriptionType, info: NotificationInfo? = nil, webhook: String? = nil) {
+        id = Shared(subscriptionID)
         subscriptionType = type
         self.info = Shared(info)
         receiver = Shared(webhook)
@@ -57,11 +71,14 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         }
     }
 
-    /// An ID made of what the subscription is about: the same after a restart, so that saving it again changes nothing.
-    static func identifier(_ words: String...) -> ID {
+    /// What it is about now: its kind, then whatever else tells it from others. What is not set says nothing.
+    var subject: (kind: String, words: [String]) { ("subscription", []) }
+
+    private static func identifier(_ subject: (kind: String, words: [String])) -> ID {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        let words = [subject.kind] + subject.words
         for byte in words.joined(separator: "\n").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return "\(words[0])-" + String(hash, radix: 16)
+        return "\(subject.kind)-" + String(hash, radix: 16)
     }
 
     public class var supportsSecureCoding: Bool { true }
@@ -70,7 +87,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         guard let id = coder.text("SubscriptionID"),
             let type = SubscriptionType(rawValue: coder.decodeInteger(forKey: "SubscriptionType"))
         else { return nil }
-        subscriptionID = id
+        self.id = Shared(id)
         subscriptionType = type
         info = Shared(coder.object(CKNotificationInfo.self, "NotificationInfo"))
         receiver = Shared(coder.text("Webhook"))
