@@ -67,6 +67,24 @@ import Testing
         }
     }
 
+    /// Sessions that began while the clock was ahead are no reason to end those that begin once it is right.
+    @Test func sessionsOfAClockThatWasAheadEndFirst() async throws {
+        try await RunningServer.with { server in
+            let client = try TestClient(server)
+            _ = try await client.create()
+            server.clock.advance(seconds: 86_400)
+            for _ in 0..<Sessions.mostPerDevice {
+                server.clock.advance(seconds: 1)
+                _ = try await client.login()
+            }
+            server.clock.advance(seconds: -86_400)
+            let first = try await client.login().token
+            server.clock.advance(seconds: 1)
+            let second = try await client.login().token
+            for token in [first, second] { #expect(try await client.me(token: token).account.count == 32) }
+        }
+    }
+
     @Test func loginsThatAreRefused() async throws {
         try await RunningServer.with { server in
             let client = try TestClient(server)

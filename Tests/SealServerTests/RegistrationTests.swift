@@ -64,8 +64,8 @@ import Testing
                 #expect(refusal.code == .verificationFailed)
                 #expect(refusal.failure.reason.contains("expired"))
             }
-            // Once expired, a used one need not be remembered.
-            server.clock.advance(seconds: 2 * 86_400)
+            // Once expired, a used one need not be remembered for longer than a clock may be wrong.
+            server.clock.advance(seconds: 9 * 86_400)
             _ = try await bert.create(registrationCode: try code(server, lifetime: 60))
             let kept = try await server.services.database.read { connection in
                 try connection.first("SELECT COUNT(*) AS count FROM registration_code") { try $0.int64("count") }
@@ -78,6 +78,41 @@ import Testing
             let stored = try server.storedBytes()
             #expect(!stored.isEmpty)
             #expect(String(decoding: stored, as: UTF8.self).contains(made) == false)
+        }
+    }
+
+    /// Whoever has made an account by a code, and never heard so, comes with the same way back and a new key.
+    @Test func aWayBackThatIsThereIsToldBeforeAUsedCode() async throws {
+        try await RunningServer.with(registration: .invite) { server in
+            let made = try code(server, lifetime: 86_400)
+            let bundle = Sealkit_V1_RecoveryBundle.with {
+                $0.recoveryID = Data(repeating: 7, count: 16)
+                $0.sealed = Data("sealed".utf8)
+                $0.kind = 2
+            }
+            _ = try await TestClient(server).create(recovery: bundle, registrationCode: made)
+            try await expectRefusal(.serverRejectedRequest) {
+                try await TestClient(server).create(recovery: bundle, registrationCode: made)
+            }
+            // And uses no other code up.
+            let other = try code(server, lifetime: 86_400)
+            try await expectRefusal(.serverRejectedRequest) {
+                try await TestClient(server).create(recovery: bundle, registrationCode: other)
+            }
+            _ = try await TestClient(server).create(registrationCode: other)
+        }
+    }
+
+    @Test func aClockThatWasAheadGivesNoCodeASecondLife() async throws {
+        try await RunningServer.with(registration: .invite) { server in
+            let (week, month) = (try code(server, lifetime: 7 * 86_400), try code(server, lifetime: 30 * 86_400))
+            _ = try await TestClient(server).create(registrationCode: week)
+            server.clock.advance(seconds: 8 * 86_400)
+            _ = try await TestClient(server).create(registrationCode: month)
+            server.clock.advance(seconds: -8 * 86_400)
+            try await expectRefusal(.verificationFailed) {
+                try await TestClient(server).create(registrationCode: week)
+            }
         }
     }
 

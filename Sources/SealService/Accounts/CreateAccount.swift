@@ -44,13 +44,15 @@ package struct CreateAccount: Sendable {
             let account: Accounts.Row
             if let known = try Accounts.find(loginKey: login.loginKey, in: connection) {
                 account = known
+                try bundle?.save(account: account.id, now: now, in: connection)
             } else {
                 account = try Accounts.create(loginKey: login.loginKey, name: name, now: now, in: connection)
-                // What is thrown takes the account back, and leaves the code good.
+                // What is thrown takes the account back, and leaves the code good. Before the code is looked at:
+                // whoever has made the account by it, and never heard so, learns that it is there.
+                try bundle?.save(account: account.id, now: now, in: connection)
                 try registration.admit(message.registrationCode, now: now, in: connection)
                 try ManagementEvents.note(.init(.accountMade, account: account.id), now: now, in: connection)
             }
-            try bundle?.save(account: account.id, now: now, in: connection)
             return try login.begin(account, token: token, now: now, in: connection)
         }
     }

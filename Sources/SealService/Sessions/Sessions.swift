@@ -17,6 +17,8 @@ package final class Sessions: Sendable {
     private static let sightingInterval: Int64 = 3_600_000_000
     private static let rememberedFor: Int64 = 10_000_000
     private static let mostRemembered = 20_000
+    /// By which the clocks of two servers may differ.
+    private static let clockTolerance: Int64 = 60_000_000
 
     fileprivate struct Remembered {
         let session: Session
@@ -55,11 +57,13 @@ package final class Sessions: Sendable {
     package static func issue(
         account: Int64, device: Int64, now: Int64, randomToken: [UInt8], in connection: any SQLConnection
     ) throws -> Issued {
+        // Those that began while a clock was ahead go first, or they would end each new one as the oldest.
         let ended = try connection.execute(
             """
             DELETE FROM session WHERE device = $1 AND token_hash NOT IN
-                (SELECT token_hash FROM session WHERE device = $1 ORDER BY created DESC LIMIT $2)
-            """, [.integer(device), .integer(Int64(mostPerDevice - 1))])
+                (SELECT token_hash FROM session WHERE device = $1
+                ORDER BY CASE WHEN created > $3 THEN 1 ELSE 0 END, created DESC LIMIT $2)
+            """, [.integer(device), .integer(Int64(mostPerDevice - 1)), .integer(now + clockTolerance)])
         if ended > 0 { connection.announce(.sessions(account: account)) }
         try connection.execute(
             "INSERT INTO session (token_hash, account, device, created, expires) VALUES ($1, $2, $3, $4, $5)",
