@@ -99,6 +99,29 @@ import Testing
         #expect(try await ann.account.recoveryStatus().passphraseSaved == nil)
     }
 
+    /// Refused for certain: the seed that was kept is given up, and the account goes on by the keys that it has.
+    @Test func newKeysWithAPassphraseThatIsTakenChangeNothing() async throws {
+        let (ann, bob) = (try await Person(server), try await Person(server))
+        let passphrase = try Passphrase(name: UUID().uuidString, passphrase: "four words that nobody says")
+        try await ann.account.setRecoveryPassphrase(passphrase)
+        let kept = KeptKeys(bob)
+        await #expect {
+            _ = try await bob.rotateKeys(kept, passphrase: passphrase)
+        } throws: { error in
+            guard let error = error as? SealKitError else { return false }
+            return error.code == .serverRejectedRequest && error.remedy.contains("another passphrase")
+        }
+        #expect(kept.seeds.count == 1)
+        #expect(!bob.account.hasUntoldKeys)
+        let restarted = try Account(seeds: kept.seeds, transport: transport())
+        #expect(try await restarted.status() == .available)
+        // With another one it works, and the passphrase stays whose it was.
+        let free = try Passphrase(name: UUID().uuidString, passphrase: "four words that nobody says")
+        try await bob.rotateKeys(kept, passphrase: free)
+        #expect(kept.seeds.count == 2)
+        #expect(try await Account.recover(passphrase, transport: transport()).keys.rootKey == ann.account.keys.rootKey)
+    }
+
     // MARK: A server that attacks
 
     /// Keeps what the server says of bundles, and says it again later.

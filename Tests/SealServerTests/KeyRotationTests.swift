@@ -7,6 +7,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// New login keys, and the recovery bundles that go with them.
 @Suite(.timeLimit(.minutes(60))) struct KeyRotationTests {
@@ -186,11 +188,60 @@ import Testing
             _ = try await other.create(recovery: bundle(9))
             let new = try TestClient(server)
             let sent = try await request(from: client, to: new, recovery: [bundle(2, 2), bundle(9)])
-            try await expectRefusal(.serverRejectedRequest) { try await rotate(new, sent) }
+            // Which code nothing before the server answers with: the client knows that nothing has changed.
+            try await expectRefusal(.constraintViolation) { try await rotate(new, sent) }
             let owner = client
             #expect(try await owner.me().account.count == 32)
             #expect(try await recover(1, from: server) == Data("sealed".utf8))
             try await expectRefusal(.unknownItem) { try await new.login() }
+        }
+    }
+
+    /// Whoever had the old key may have set up what goes on by itself, without a session.
+    @Test func noServerKeyAndNoWebhookOutlivesNewKeys() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+                let zone = try await anna.makeZone()
+                let (key, other) = (
+                    try await ServerKeyClient.ready(by: anna), try await ServerKeyClient.ready(by: bert)
+                )
+                var subscription = Sealkit_V1_Subscription.query("hook", desiredKeys: ["pinned"])
+                subscription.webhook = receiver.origin + "/notes"
+                let hook = subscription
+                for database in ["private", "public"] { try await anna.subscribe(hook, in: database) }
+                try await bert.subscribe(hook, in: "public")
+
+                let client = try TestClient(server)
+                let begun = try await rotate(client, try await request(from: anna.client, to: client))
+                var renewed = anna
+                renewed.client = client
+                renewed.client.token = begun.token
+                let after = renewed
+                let lookup = Sealkit_V1_LookupRecordsRequest.with { $0.recordNames = ["a"] }
+                func code(_ key: ServerKeyClient) async throws -> ErrorCode? {
+                    try await key.send(try key.call(Person.publicPath("records/lookup"), lookup)).code
+                }
+                #expect(try await code(key) == .notAuthenticated)
+                #expect(try await after.serverKeys().isEmpty)
+                let left = try await server.services.database.read { connection in
+                    try connection.rows("SELECT owner FROM webhook") { try $0.int64("owner") }
+                }
+                #expect(left.count == 1, "another account's alone")
+                #expect(try await code(other) == nil)
+                // What was subscribed to stays, for the account's devices.
+                for database in ["private", "public"] {
+                    #expect(try await after.subscriptions(in: database).map(\.webhook) == [""])
+                }
+                let stream = try await after.listen()
+                _ = try await after.onAnotherDevice().save([Write("a")], in: zone)
+                #expect(try await stream.notification().subscriptionID == "hook")
+                #expect(receiver.count == 0)
+                // One's own are made again, and the same rotation once more, after a lost answer, leaves them.
+                try await after.subscribe(hook)
+                _ = try await rotate(client, try await request(from: anna.client, to: client))
+                #expect(try await after.subscriptions().map(\.webhook) == [hook.webhook])
+            }
         }
     }
 

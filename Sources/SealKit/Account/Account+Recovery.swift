@@ -148,10 +148,13 @@ extension Account {
             let _: Sealkit_V1_AccountResponse = try await call(
                 Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .passphrase))
         } catch let error where error.code == .serverRejectedRequest {
-            throw SealKitError(
-                .serverRejectedRequest, "this name and passphrase cannot be used", remedy: "choose another passphrase")
+            throw Account.takenPassphrase
         }
     }
+
+    /// Another account of the server has them.
+    static let takenPassphrase = SealKitError(
+        .serverRejectedRequest, "this name and passphrase cannot be used", remedy: "choose another passphrase")
 
     /// From now on no passphrase brings the account back.
     public func removeRecoveryPassphrase() async throws(SealKitError) {

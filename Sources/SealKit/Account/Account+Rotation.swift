@@ -19,8 +19,10 @@ extension Account {
     ///
     /// They are a new generation, signed by the one before: the user record names stay, and whoever has verified this
     /// account is told to compare its number again. Every session ends, so that all other devices have to be enrolled
-    /// again, and a new recovery key takes the place of the one before. Then every zone and share is told, and gets a
-    /// new key. Devices that were new (`newDevices()`) are none of the account's any more, and are not told of again.
+    /// again, and a new recovery key takes the place of the one before. What goes on without a session ends too, since
+    /// it may be a thief's: server-to-server keys, and the webhooks of subscriptions, which stay for the devices; make
+    /// your own anew. Then every zone and share is told, and gets a new key. Devices that were new (`newDevices()`) are
+    /// none of the account's any more, and are not told of again.
     ///
     /// It can be cut off anywhere. Where the server was not told yet (`hasUntoldKeys`), logins fail with
     /// `notAuthenticated` from the next start on; call it again, and the seed that was kept is used. Once the server
@@ -35,7 +37,9 @@ extension Account {
     ///     new one.
     ///   - show: shows the new recovery key to the user, before it counts; what it throws leaves everything as it was.
     /// - Throws: `keysReplaced` when another device was faster: enrol this one again; `limitExceeded` after 63
-    ///   rotations; `constraintViolation` while another one is under way in this process; what `keep` and `show` throw.
+    ///   rotations; `constraintViolation` while another one is under way in this process; `serverRejectedRequest` when
+    ///   another account of this server has the same name and passphrase: nothing has changed then; what `keep` and
+    ///   `show` throw.
     public func rotateKeys(
         trust: TrustStore, passphrase: RecoveryPassphrase? = nil,
         keep: (_ seeds: [AccountSeed]) async throws(SealKitError) -> Void,
@@ -65,14 +69,18 @@ extension Account {
         let former = isOwnSeed ? keys.loginKey : try await session.formerKey()
         var random = SystemRandom()
         let recoveryKey = RecoveryKey(random: &random)
-        do {
+        do throws(SealKitError) {
             if isOwnSeed { try await note(keys.loginKeys[0].verificationKey) }
             try await show(recoveryKey)
             var bundles = [bundle(of: keys.all, by: recoveryKey, .printedKey)]
             if let passphrase {
                 bundles.append(bundle(of: keys.all, by: try passphrase.key(origin: server), .passphrase))
             }
-            try await session.rotate(from: former, to: keys.loginKeys[0], recovery: bundles)
+            do throws(SealKitError) {
+                try await session.rotate(from: former, to: keys.loginKeys[0], recovery: bundles)
+            } catch let error where error.code == .constraintViolation && passphrase != nil {
+                throw Account.takenPassphrase
+            }
             return isOwnSeed
         } catch {
             // What was lost on the way may have arrived, and an older seed may be in use: neither is given up.

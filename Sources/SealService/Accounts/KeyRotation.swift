@@ -39,11 +39,13 @@ package struct KeyRotation: Sendable {
             "SELECT 1 FROM login_key WHERE public_key = $1 AND replaced <> 0", [.blob(loginKey.bytes)])
     }
 
-    /// Puts the new key in the old one's place, in the caller's transaction: no session outlives it, and no recovery
-    /// bundle.
+    /// Puts the new key in the old one's place, in the caller's transaction: no session outlives it, no recovery
+    /// bundle, and nothing that whoever had the old key could have set up to go on by itself: no server-to-server key
+    /// and no webhook.
     ///
     /// The same rotation again, after a lost answer, brings its recovery bundles and changes nothing else.
-    /// - Throws: `keysReplaced` when another key has taken the old one's place; `unknownItem`.
+    /// - Throws: `keysReplaced` when another key has taken the old one's place; `unknownItem`; `constraintViolation`
+    ///   where a bundle's id is another bundle's.
     package func run(now: Int64, in connection: any SQLConnection) throws -> Accounts.Row {
         if let account = try Accounts.find(loginKey: login.loginKey, in: connection) {
             let isRepeated = try connection.exists(
@@ -67,12 +69,21 @@ package struct KeyRotation: Sendable {
         try replaceBundles(of: account, now: now, in: connection)
         try Sessions.endAll(of: account.id, in: connection)
         try Devices.forgetAll(of: account.id, in: connection)
+        try ServerKeys.revokeAll(of: account.id, now: now, in: connection)
+        try Subscriptions.endWebhooks(of: account.id, in: connection)
         return account
     }
 
     private func replaceBundles(of account: Accounts.Row, now: Int64, in connection: any SQLConnection) throws {
         try RecoveryBundle.deleteAll(of: account.id, in: connection)
-        for bundle in bundles { try bundle.save(account: account.id, now: now, in: connection) }
+        for bundle in bundles {
+            do { try bundle.save(account: account.id, now: now, in: connection) } catch let refusal as ServerError
+                where refusal.code == .serverRejectedRequest
+            {
+                // A code that nothing before the server answers with: who rotates knows that nothing has changed.
+                throw ServerError(.constraintViolation, refusal.reason, remedy: refusal.remedy)
+            }
+        }
     }
 
     private static let taken = ServerError(

@@ -161,6 +161,56 @@ package struct Subscriptions {
         try refreshWatch()
     }
 
+    /// Ends the webhooks of all that an account has subscribed to. Its devices go on being told.
+    static func endWebhooks(of account: Int64, in connection: any SQLConnection) throws {
+        let hooked = try connection.rows(
+            """
+            SELECT DISTINCT i.container, s.environment, s.database FROM identity i JOIN subscription s ON s.owner = i.id
+            WHERE i.account = $1 AND s.has_webhook = 1
+            """, [.integer(account)]
+        ) { row in
+            (
+                container: try row.text("container"), environment: try row.environment("environment"),
+                database: SubscribedDatabase(rawValue: try row.int64("database"))
+            )
+        }
+        for (container, environment, database) in hooked {
+            guard let database = database.flatMap({ DatabasePath.Database(rawValue: $0.name) }) else { continue }
+            var subscriptions = try Subscriptions(
+                of: Session(accountID: account, tokenHash: []),
+                DatabasePath(container: container, environment: environment, database: database), in: connection)
+            try subscriptions.endWebhooks()
+        }
+    }
+
+    private mutating func endWebhooks() throws {
+        try noteBefore()
+        let hooked = try connection.rows(
+            """
+            SELECT id, body, zone_owner, zone FROM subscription
+            WHERE owner = $1 AND environment = $2 AND database = $3 AND has_webhook = 1
+            """, key
+        ) { row in
+            (
+                id: try row.text("id"), message: try Sealkit_V1_Subscription(serializedBytes: try row.data("body")),
+                zone: [try row.int64("zone_owner"), try row.int64("zone")]
+            )
+        }
+        for (id, hook, zone) in hooked {
+            var message = hook
+            message.webhook = ""
+            let body: Data = try message.serializedData()
+            try connection.execute(
+                """
+                UPDATE subscription SET has_webhook = 0, body = $5
+                WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4
+                """, key + [.text(id), .data(body)])
+            lost.insert(zone)
+        }
+        try connection.execute("DELETE FROM webhook WHERE owner = $1 AND environment = $2 AND database = $3", key)
+        try refreshWatch()
+    }
+
     /// To be called once after changes, in the same transaction.
     package func refreshWatch() throws {
         guard path.database != .public else {

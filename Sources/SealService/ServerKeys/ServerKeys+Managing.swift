@@ -114,6 +114,14 @@ extension ServerKeys {
         }
     }
 
+    /// All that an account has made, wherever they are for.
+    static func revokeAll(of owner: Int64, now: Int64, in connection: any SQLConnection) throws {
+        let users = try connection.rows(
+            "SELECT user_name FROM server_key WHERE owner = $1 ORDER BY user_name", [.integer(owner)]
+        ) { try $0.text("user_name") }
+        for user in users { try revoke(user, now: now, in: connection) }
+    }
+
     /// - Returns: whether there was one.
     private static func revoke(
         _ user: String, where condition: String, _ values: [SQLValue], now: Int64, in connection: any SQLConnection

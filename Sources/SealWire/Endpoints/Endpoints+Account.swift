@@ -75,11 +75,13 @@ public struct AccountEndpoints: Sendable {
         refusals: [
             .message, .stored, .code(.notAuthenticated), .code(.keysReplaced), .code(.unknownItem),
             .code(.serverRejectedRequest), .code(.permissionFailure), .code(.accountSuspended),
+            .code(.constraintViolation),
         ],
         about: """
-            gives the account a new login key, signed by the one before; ends every session, forgets the devices, and \
-            puts the bundles that come along in the place of all others. Again: the challenge is spent; with a new one \
-            the same rotation succeeds, and begins a session
+            gives the account a new login key, signed by the one before; ends every session, server-to-server key and \
+            webhook of the account, forgets the devices, and puts the bundles that come along in the place of all \
+            others. A bundle's id that another account's bundle has is `constraintViolation`, and changes nothing. \
+            Again: the challenge is spent; with a new one the same rotation succeeds, and begins a session
             """)
 
     public let delete = Endpoint<ByAnyone, Sealkit_V1_DeleteAccountRequest, Sealkit_V1_DeleteAccountResponse>(
