@@ -82,12 +82,16 @@ final class SharedZone {
     /// - Parameters:
     ///   - scope: of the share.
     ///   - entries: of its roster, verified; none where nothing is known of it.
+    /// - Throws: `keysReplaced`, `foreignKeys` for what they have of the visitor's account; what they break.
     init(
         _ scope: Scope, as visitor: VisitorIdentity, entries: [SignedRosterEntry], random: inout SystemRandom
     ) throws(Refusal) {
         (self.scope, own, floors) = (scope, visitor.own, visitor.heads)
         feed = FeedReading(isWhole: true, random: &random)
-        replicas[scope.id] = try core { () throws(SealError) in try replica(of: scope, entries) }
+        let replica = try core { () throws(SealError) in try self.replica(of: scope, entries) }
+        // What came behind a URL may be all that there is: then no step holds the account's keys in it against its own.
+        if let roster = replica.roster { try client { () throws(ClientError) in try own.check(roster) } }
+        replicas[scope.id] = replica
         heard = replicas[zone.id]?.head?.sequence ?? 0
         wanted = [scope]
     }

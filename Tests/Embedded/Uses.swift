@@ -46,7 +46,9 @@ public func useReplica(
         replica.noteAllGrantsAsked()
     }
     replica.open(tail.grants, as: own)
-    guard let succession = try replica.succession(of: log, abandoned: tail.abandoned, asked: replica.head?.hash),
+    guard
+        let succession = try replica.succession(
+            of: log, abandoned: tail.abandoned, asked: replica.head?.hash, as: own),
         replica.adopt(succession)
     else { return [] }
     var random = NoRandom()

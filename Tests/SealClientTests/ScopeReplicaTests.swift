@@ -228,6 +228,37 @@ import Testing
         #expect(Set(replica.currentKeys.keys) == [0])
     }
 
+    /// Not even where its owner has ended a fork with them.
+    @Test func noLogIsGoneOverToWithKeysThatNoDeviceOfTheAccountHasMade() throws {
+        let (former, renewed, thief) = (try Person(2), try Person(2, 3), try Person(2, 4))
+        // The roster is told of newer keys last, and has not heard of them yet.
+        var log = try ScopeLog(owner: former)
+        try log.rotate()
+        for (signer, device, refusal) in [
+            (thief, renewed, ClientError.foreignKeys), (renewed, former, .keysReplaced), (renewed, renewed, nil),
+            (former, renewed, nil),
+        ] as [(Person, Person, ClientError?)] {
+            var replica = device.replica(of: log.scope)
+            try replica.take(log.entries, as: device)
+            let branch = try #require(replica.head)
+            var server = ServerLog(scope: log.scope)
+            _ = server.add(Array(log.entries.dropLast()))
+            var random = FixedRandom(5)
+            let end = try signer.replica(of: log.scope).forkEnd(
+                on: server, abandoning: branch, as: signer.own, time: 3, random: &random)
+            let holds = server.add([end.draft.entry])
+            #expect(holds)
+            func succeeds() throws(ClientError) -> Bool {
+                try replica.succession(of: server, abandoned: [], asked: branch.hash, as: device.own) != nil
+            }
+            if let refusal {
+                #expect(throws: refusal) { try succeeds() }
+            } else {
+                #expect(try succeeds())
+            }
+        }
+    }
+
     // MARK: Servers that know less, or otherwise
 
     @Test func aRestoredServerIsGivenBackWhatItLostOnce() throws {
@@ -339,7 +370,7 @@ import Testing
         _ = server.add(served.entries)
         let branch = try #require(bobs.head)
         #expect(throws: ClientError.forked(from: branch)) {
-            try bobs.succession(of: server, abandoned: [], asked: branch.hash)
+            try bobs.succession(of: server, abandoned: [], asked: branch.hash, as: bob.own)
         }
         var random = FixedRandom(5)
         #expect(throws: ClientError.notForked) {
@@ -353,7 +384,8 @@ import Testing
         #expect(end.succession.entries == served.entries + [end.draft.entry])
         let isWhole = server.add([end.draft.entry])
         #expect(isWhole)
-        let succession = try #require(try bobs.succession(of: server, abandoned: [], asked: branch.hash))
+        let succession = try #require(
+            try bobs.succession(of: server, abandoned: [], asked: branch.hash, as: bob.own))
         #expect(succession.branch == lost.entries)
         var grown = bobs
         let isTaken = bobs.adopt(succession)
@@ -362,7 +394,7 @@ import Testing
         // Another call was faster, or has added to the log: the server is asked again.
         let isTakenTwice = bobs.adopt(succession)
         #expect(!isTakenTwice)
-        #expect(try bobs.succession(of: server, abandoned: [], asked: branch.hash) == nil)
+        #expect(try bobs.succession(of: server, abandoned: [], asked: branch.hash, as: bob.own) == nil)
         try lost.rotate()
         try grown.take(lost.entries, as: bob)
         let isTakenByGrown = grown.adopt(succession)

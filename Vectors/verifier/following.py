@@ -153,6 +153,7 @@ class Follower:
             raise Doubted("forked") from None
         if not theirs.steps or not succeeds(branch, theirs):
             raise Doubted("forked")
+        self._check_own_keys(theirs)
         self.roster, self.entries = theirs, list(tail.whole)
         return "succeeded"
 

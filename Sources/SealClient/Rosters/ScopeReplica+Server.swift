@@ -91,9 +91,10 @@ extension ScopeReplica {
     ///   - abandoned: what followed in that branch, as the server says; the rules judge it like everything else.
     ///   - asked: the head that was known when the server was asked.
     /// - Returns: nil where that is the head no more: the server is to be asked again.
-    /// - Throws: `forked` for any other log: one that does not even replay is no better.
+    /// - Throws: `forked` for any other log: one that does not even replay is no better; `keysReplaced`, `foreignKeys` as
+    ///   in a step.
     public func succession(
-        of log: ServerLog, abandoned: [SignedRosterEntry], asked: Digest?
+        of log: ServerLog, abandoned: [SignedRosterEntry], asked: Digest?, as own: OwnIdentity
     ) throws(ClientError) -> Succession? {
         guard var roster, roster.head == asked else { return nil }
         var branch = entries
@@ -102,6 +103,8 @@ extension ScopeReplica {
             branch.append(entry)
         }
         guard let theirs = try? log.roster(), theirs.succeeds(roster) else { throw .forked(from: head) }
+        // Whoever has former keys of the owner's can end a fork in a roster that has not heard of newer ones yet.
+        try own.check(theirs)
         return Succession(
             entries: log.entries, roster: theirs, people: people(of: theirs), branch: branch, base: asked)
     }

@@ -41,8 +41,9 @@ extension ZoneKeeper {
             throw try await toldOfLoss()
         case .apart:
             let whole = try await whole()
+            let own = try core.identity()
             let succession = try judging { () throws(ClientError) in
-                try replica.succession(of: whole.log, abandoned: tail.abandoned, asked: asked?.head)
+                try replica.succession(of: whole.log, abandoned: tail.abandoned, asked: asked?.head, as: own)
             }
             // Another call may have gone over while this one waited for the whole log, or for the store.
             guard let succession, try await takeOver(succession, grants: whole.grants) else {

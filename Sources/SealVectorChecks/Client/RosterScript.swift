@@ -59,7 +59,9 @@ struct RosterScript<H: HybridEncryption> {
             case .apart:
                 var log = ServerLog(scope: replica.scope)
                 _ = log.add(whole)
-                guard let succession = try replica.succession(of: log, abandoned: tail.abandoned, asked: asked),
+                guard
+                    let succession = try replica.succession(
+                        of: log, abandoned: tail.abandoned, asked: asked, as: own),
                     replica.adopt(succession)
                 else { return .refused("outrun") }
                 return .taken("succeeded")
