@@ -53,6 +53,12 @@ final class AlertMessages: Sendable {
         let due = try await turn.read { try alerts.messages(now: now, limit: Self.most, in: $0) }
         guard !due.isEmpty else { return }
         try await turn.keep()
+        // A mail may take longer than the job is this server's: another one would send it too.
+        try await turn.keeping { try await send(due, turn) }
+        try Task.checkCancellation()
+    }
+
+    private func send(_ due: [Alerts.Message], _ turn: JobTurn) async throws {
         try await withThrowingTaskGroup(of: (Alerts.Message, Outcome?).self) { group in
             var waiting = due[...]
             for message in waiting.prefix(Self.mostAtOnce) {
@@ -67,7 +73,6 @@ final class AlertMessages: Sendable {
                 group.addTask { (message, await self.deliver(message)) }
             }
         }
-        try Task.checkCancellation()
     }
 
     /// Nil where the server stops.

@@ -64,7 +64,9 @@ final class WebhookSender: Sendable {
     /// - Returns: when the next one will be due, in microseconds since 1970.
     func run(_ turn: JobTurn) async throws -> Int64? {
         state.withLock { $0.failure = nil }
-        return try await send(turn, made()).get()
+        let client = try made()
+        // Nothing wakes it while a receiver takes its time.
+        return try await turn.keeping { try await send(turn, client).get() }
     }
 
     private func made() throws(CancellationError) -> SignedClient {

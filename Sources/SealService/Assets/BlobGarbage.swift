@@ -55,6 +55,11 @@ package struct BlobGarbage: Sendable {
     /// Throws the first reason why a file could not be deleted, once the others are.
     package func collect(_ turn: JobTurn) async throws {
         if grace > 0 { try await turn.steps(at: turn.home) { try Self.begin(now: turn.now, in: $0) } }
+        // A store elsewhere may take long for a single one.
+        try await turn.keeping { try await collectDue(turn) }
+    }
+
+    private func collectDue(_ turn: JobTurn) async throws {
         var (last, failure) = ((since: Int64.min, stored: ""), (any Error)?.none)
         while true {
             // What a backup's database names stays until the backup has it: the job looks again.
@@ -65,9 +70,10 @@ package struct BlobGarbage: Sendable {
             let found = try await turn.read { [last] in try due(after: last, now: turn.now, in: $0) }
             guard let end = found.last else { break }
             last = end
-            try await turn.keep()
             var (gone, isAway) = ([String](), false)
             for name in found.map(\.stored) {
+                // Another server is not to have the job meanwhile, or it begins with the same ones.
+                if try await turn.keep(noting: { [gone] in try Self.forget(gone, in: $0) }) { gone = [] }
                 do {
                     if let id = BlobID(name) {
                         try await blobs.delete(id)
@@ -84,12 +90,13 @@ package struct BlobGarbage: Sendable {
                     }
                 }
             }
-            try await turn.note(at: turn.home) { [gone] connection in
-                try connection.executeEach(
-                    "DELETE FROM blob_garbage WHERE stored = $1", gone.map { [.text($0)] })
-            }
+            try await turn.note(at: turn.home) { [gone] in try Self.forget(gone, in: $0) }
             if isAway { break }
         }
         if let failure { throw failure }
+    }
+
+    private static func forget(_ gone: [String], in connection: any SQLConnection) throws {
+        try connection.executeEach("DELETE FROM blob_garbage WHERE stored = $1", gone.map { [.text($0)] })
     }
 }

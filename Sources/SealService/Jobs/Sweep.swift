@@ -38,9 +38,13 @@ package struct Sweep: Sendable {
         // While somebody copies, what nobody finished stays until the next sweep.
         guard let hold = try await blobs.holdForDeleting() else { return }
         defer { hold.release() }
-        for id in try await blobs.staleUploads(olderThan: Self.uploadAge) {
-            try Task.checkCancellation()
-            try await blobs.discardUpload(id)
+        // A store elsewhere may take long for each.
+        try await turn.keep()
+        try await turn.keeping {
+            for id in try await blobs.staleUploads(olderThan: Self.uploadAge) {
+                try await turn.keep()
+                try await blobs.discardUpload(id)
+            }
         }
     }
 

@@ -38,7 +38,9 @@ extension StorageUsage {
     }
 
     package static func recountIfDrifted(_ turn: JobTurn, logger: Logger) async throws {
-        guard try await turn.read({ try hasDrifted(in: $0) }) else { return }
+        // All servers come to it at the same moment: one of them reads all of it, for as long as that takes.
+        try await turn.keep()
+        guard try await turn.keeping({ try await turn.read { try hasDrifted(in: $0) } }) else { return }
         logger.warning("the sums of what is stored were wrong; they are counted again")
         try await turn.step(at: .everything) { try recount(in: $0) }
     }

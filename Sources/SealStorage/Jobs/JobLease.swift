@@ -13,7 +13,12 @@ package struct JobLease: Sendable {
     /// How long it is good for: whoever dies with it keeps others from the job for that long.
     package static let length: Int64 = 20_000_000
     /// It is renewed when that much of it is over, and not with each step.
-    static let renewal: Int64 = 5_000_000
+    private static let renewal: Int64 = 5_000_000
+    /// So much of it is left after each step.
+    package static let leastLeft = length - renewal
+    /// So much of it whoever does something outside of the database has left at least: what takes longest there, a
+    /// webhook, and a little more.
+    static let leastOutside: Int64 = 18_000_000
 
     /// Another server runs the job.
     struct HeldElsewhere: Error {}
@@ -30,7 +35,12 @@ package struct JobLease: Sendable {
     /// Makes sure, in the transaction of a step, that the job is this server's.
     ///
     /// Throws `HeldElsewhere`.
-    package func hold(now: Int64, in connection: any SQLConnection) throws {
+    /// - Parameter least: it is renewed where less than that of it is left.
+    /// - Returns: until when it is this server's.
+    @discardableResult
+    package func hold(
+        now: Int64, leaving least: Int64 = JobLease.leastLeft, in connection: any SQLConnection
+    ) throws -> Int64 {
         let row = try connection.first("SELECT holder, until FROM job WHERE name = $1", [.text(job.rawValue)]) {
             (holder: try $0.bytes("holder"), until: try $0.int64("until"))
         }
@@ -39,13 +49,14 @@ package struct JobLease: Sendable {
             guard try row.holder == holder || isFree(row.holder, left: left, in: connection) else {
                 throw HeldElsewhere()
             }
-            if row.holder == holder, left > Self.length - Self.renewal, !Self.isImpossible(left) { return }
+            if row.holder == holder, left > least, !Self.isImpossible(left) { return row.until }
         }
         try connection.execute(
             """
             INSERT INTO job (name, holder, until, finished) VALUES ($1, $2, $3, 0)
             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
             """, [.text(job.rawValue), .blob(holder), .integer(now + Self.length)])
+        return now + Self.length
     }
 
     /// How far the clocks of two servers may differ.

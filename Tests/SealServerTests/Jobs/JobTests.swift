@@ -1,4 +1,5 @@
 import Logging
+import NIOCore
 import Synchronization
 import Testing
 
@@ -348,6 +349,103 @@ import Testing
         try await database.close()
     }
 
+    /// A step of another server, at this moment.
+    private static func isHeld(_ job: Job.Name, at now: Int64, in database: SQLiteDatabase) async throws -> Bool {
+        let turn = JobTurn(database: database, lease: JobLease(job: job, holder: [2]), now: now, clock: { now })
+        do {
+            try await turn.step(at: turn.home) { _ in }
+            return false
+        } catch is JobLease.HeldElsewhere {
+            return true
+        }
+    }
+
+    private func turn(_ job: Job.Name, in database: SQLiteDatabase, holder: UInt8 = 1) -> JobTurn {
+        JobTurn(
+            database: database, lease: JobLease(job: job, holder: [holder]), now: clock.now, pulse: .milliseconds(1),
+            clock: { [clock] in clock.now })
+    }
+
+    /// Another server would begin with the same ones, and neither would ever be through with them.
+    @Test func whoeverDeletesSlowlyKeepsTheJob() async throws {
+        let database = try SQLiteDatabase(path: folder.file("garbage.sqlite"), migrations: Migration.all)
+        let ids = (1...3).map { "0000000\($0)" }
+        try await database.write(at: .everything) { connection in
+            try connection.executeEach("INSERT INTO blob_garbage (stored) VALUES ($1)", ids.map { [.text($0)] })
+        }
+        let deleted = Mutex<[String]>([])
+        let wasHeld = Mutex<Bool?>(nil)
+        let blobs = SlowBlobs { [clock] id in
+            clock.advance(seconds: 10)
+            deleted.withLock { $0.append(id.description) }
+            guard id.description == ids[2] else { return }
+            let held = try await Self.isHeld(.garbage, at: clock.now, in: database)
+            wasHeld.withLock { $0 = held }
+        }
+        // It is kept before each, and needs no help for that.
+        let lease = JobLease(job: .garbage, holder: [1])
+        let alone = JobTurn(
+            database: database, lease: lease, now: clock.now, pulse: .seconds(3_600), clock: { [clock] in clock.now })
+        try await BlobGarbage(blobs: blobs, grace: 0).collect(alone)
+        #expect(wasHeld.withLock { $0 } == true)
+        #expect(deleted.withLock { $0 } == ids)
+        #expect(try await database.read { try !$0.exists("SELECT 1 FROM blob_garbage LIMIT 1") })
+        try await database.close()
+    }
+
+    /// What was deleted before is not another server's to delete again.
+    @Test func whatIsDeletedIsNotedWhileOthersTakeLong() async throws {
+        let database = try SQLiteDatabase(path: folder.file("garbage.sqlite"), migrations: Migration.all)
+        let ids = (1...3).map { "0000000\($0)" }
+        try await database.write(at: .everything) { connection in
+            try connection.executeEach("INSERT INTO blob_garbage (stored) VALUES ($1)", ids.map { [.text($0)] })
+        }
+        let left = Mutex<[String]>([])
+        let blobs = SlowBlobs { [clock] id in
+            clock.advance(seconds: 10)
+            guard id.description == ids[2] else { return }
+            let rows = try await database.read { connection in
+                try connection.rows("SELECT stored FROM blob_garbage ORDER BY stored") { try $0.text("stored") }
+            }
+            left.withLock { $0 = rows }
+        }
+        try await BlobGarbage(blobs: blobs, grace: 0).collect(turn(.garbage, in: database))
+        #expect(left.withLock { $0 } == [ids[2]])
+        try await database.close()
+    }
+
+    @Test func aJobIsKeptWhileSomethingTakesLong() async throws {
+        let database = try open()
+        let kept = turn(.webhooks, in: database)
+        try await kept.keep()
+        try await kept.keeping {
+            for _ in 0..<3 {
+                clock.advance(seconds: 15)
+                let now = clock.now
+                try await waitUntil("it is kept") {
+                    try await database.read { connection in
+                        try connection.exists("SELECT 1 FROM job WHERE until > $1", [.integer(now + 15_000_000)])
+                    }
+                }
+            }
+            #expect(try await Self.isHeld(.webhooks, at: clock.now, in: database))
+        }
+        // And no longer than that.
+        clock.advance(seconds: JobLease.length / 1_000_000)
+        #expect(try await !Self.isHeld(.webhooks, at: clock.now, in: database))
+        try await database.close()
+    }
+
+    /// Each of them comes to it at the same moment, and it reads every billed row.
+    @Test func oneServerCountsTheSums() async throws {
+        let database = try SQLiteDatabase(path: folder.file("sums.sqlite"), migrations: Migration.all)
+        try await StorageUsage.recountIfDrifted(turn(.recount, in: database), logger: log.logger)
+        await #expect(throws: JobLease.HeldElsewhere.self) {
+            try await StorageUsage.recountIfDrifted(turn(.recount, in: database, holder: 2), logger: log.logger)
+        }
+        try await database.close()
+    }
+
     @Test func aServerThatStopsGivesItsJobsBackAndOneThatWasKilledIsNotWaitedFor() async throws {
         try await RunningServer.with(folder: folder, clock: clock) { server in
             try await server.services.jobs.run(.sweep)
@@ -389,4 +487,23 @@ import Testing
         let runs = RunCounter()
         return (runs, Job(name, schedule, leavesWork: []) { _ in runs.increment() })
     }
+}
+
+/// A store that has no blobs, and takes its time to delete them.
+private struct SlowBlobs: BlobStore {
+    let whenDeleting: @Sendable (BlobID) async throws -> Void
+
+    var mostHeld: Int { 0 }
+    var isShared: Bool { true }
+    func beginUpload(_ id: BlobID) async throws -> any BlobUpload { throw BlobStoreError.full }
+    func beginParts(_ id: BlobID) async throws { throw BlobStoreError.full }
+    func beginPart(_ id: BlobID, at offset: Int64) async throws -> any BlobUpload { throw BlobStoreError.notFound(id) }
+    func finishParts(_ id: BlobID, tail: ByteBuffer, size: Int64) async throws { throw BlobStoreError.notFound(id) }
+    func size(of id: BlobID) async throws -> Int64 { throw BlobStoreError.notFound(id) }
+    func read(_ id: BlobID, range: Range<Int64>?) async throws -> BlobContent { throw BlobStoreError.notFound(id) }
+    func holdForDeleting() async throws -> BlobHold? { .unneeded }
+    func delete(_ id: BlobID) async throws { try await whenDeleting(id) }
+    func staleUploads(olderThan age: Duration) async throws -> [BlobID] { [] }
+    func discardUpload(_ id: BlobID) async throws {}
+    func close() async {}
 }

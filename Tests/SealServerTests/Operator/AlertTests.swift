@@ -5,6 +5,7 @@ import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealServer
@@ -327,6 +328,41 @@ import Testing
                 let text = String(decoding: metrics.body, as: UTF8.self)
                 #expect(text.contains("sealkit_alert_messages_total{way=\"webhook\",outcome=\"given-up\"} 1\n"))
             }
+        }
+    }
+
+    /// Another server that has the job meanwhile would send the same message, and neither could note that it went out.
+    @Test func whoeverSendsAMailForLongKeepsTheJob() async throws {
+        try await with { server, boss, _ in
+            let (clock, database) = (server.clock, server.services.database)
+            let wasHeld = Mutex<Bool?>(nil)
+            server.mail.before {
+                // In all, longer than the job is this server's.
+                clock.advance(seconds: 15)
+                let now = clock.now
+                try await waitUntil("the job is kept") {
+                    try await database.read { connection in
+                        try connection.exists(
+                            "SELECT 1 FROM job WHERE name = 'alerts' AND until > $1", [.integer(now + 15_000_000)])
+                    }
+                }
+                clock.advance(seconds: 15)
+                let held = try await database.write(at: .everything) { connection in
+                    do {
+                        try JobLease(job: .alerts, holder: [2]).hold(now: now + 15_000_000, in: connection)
+                        return false
+                    } catch is JobLease.HeldElsewhere {
+                        return true
+                    }
+                }
+                wasHeld.withLock { $0 = held }
+            }
+            try await add(boss, Self.rule("disk") { ($0.measure, $0.below, $0.value) = ("free-bytes", true, 1e18) })
+            try await waitUntil("it was told") { server.mail.sent.count == 1 }
+            try await waitUntil("nothing is to be sent") { try await server.rows(in: ["alert_message"]).isEmpty }
+            let held = wasHeld.withLock { $0 }
+            #expect(held == true)
+            #expect(server.mail.tries == 1)
         }
     }
 
