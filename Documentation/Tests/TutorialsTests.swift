@@ -38,6 +38,15 @@ import Testing
         #expect(keys.count == 1, "the account was made once")
         #expect(try await second.texts() == ["Ring the roofer", "Tomatoes go left, beans right"])
         #expect(try await second.notes(in: "garden").map(\.recordID) == [id])
+        // More than one answer has.
+        let many = (0..<201).map { number in
+            let name = Record.ID(recordName: "attic-\(number)", zoneID: first.zoneID)
+            var note = Record(recordType: "Note", recordID: name)
+            note["folder"] = "attic"
+            return note
+        }
+        _ = try await first.database.modifyRecords(saving: many)
+        #expect(try await second.notes(in: "attic").count == 201)
         // Both have read the same version, and both change it.
         async let one: Void = first.edit(id) { $0 + " 1" }
         async let other: Void = second.edit(id) { $0 + " 2" }
@@ -103,5 +112,9 @@ import Testing
         try await notes.save("Tomatoes go left", as: "first")
         try await notes.save("Tomatoes go right", as: "first")
         #expect(try await notes.texts() == ["Tomatoes go right"])
+        // More than one answer has.
+        let long = String(repeating: "milk ", count: 40_000)
+        for number in 0..<12 { try await notes.save(long, as: "long-\(number)") }
+        #expect(try await notes.texts().count == 13)
     }
 }

@@ -32,7 +32,15 @@ struct CloudNotes {
     }
 
     func texts() async throws -> [String] {
-        let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
-        return try changes.modificationResultsByID.values.compactMap { try $0.get().record["text"] as? String }
+        var texts: [String] = []
+        var token: CKServerChangeToken?
+        while true {
+            let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+            texts += try changes.modificationResultsByID.values.compactMap {
+                try $0.get().record["text"] as? String
+            }
+            guard changes.moreComing else { return texts }
+            token = changes.changeToken
+        }
     }
 }

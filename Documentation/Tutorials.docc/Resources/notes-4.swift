@@ -49,6 +49,12 @@ struct Notebook {
     /// The notes of one folder: it is a plain field, so the server can look for it.
     func notes(in folder: String) async throws -> [Record] {
         let query = Query(recordType: "Note", predicate: try Query.Predicate("folder = %@", folder))
-        return try await database.records(matching: query, inZoneWith: zoneID).matchResults.map { try $0.1.get() }
+        var page = try await database.records(matching: query, inZoneWith: zoneID)
+        var notes = try page.matchResults.map { try $0.1.get() }
+        while let cursor = page.queryCursor {
+            page = try await database.records(continuingMatchFrom: cursor)
+            notes += try page.matchResults.map { try $0.1.get() }
+        }
+        return notes
     }
 }
