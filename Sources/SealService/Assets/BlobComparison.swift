@@ -23,7 +23,9 @@ package struct BlobComparison: Sendable {
 
     package init(blobs: any ListedBlobs, grace: Int64) { (self.blobs, self.grace) = (blobs, grace) }
 
-    package func run(_ turn: JobTurn) async throws -> Outcome {
+    package func run(_ turn: JobTurn) async throws -> Outcome { try await turn.keeping { try await compare(turn) } }
+
+    private func compare(_ turn: JobTurn) async throws -> Outcome {
         var (outcome, last) = (Outcome(), BlobID?.none)
         // Where nothing could be deleted nothing is read.
         guard let hold = try await blobs.holdForDeleting() else { return outcome }
