@@ -212,10 +212,11 @@ final class SharedZone {
         }
     }
 
-    /// Of what this browser remembers nothing is given up: by which keys the owner would have to say so is not kept
-    /// with it (R-FORK-3).
+    /// Of what this browser remembers nothing is given up, by a log that is longer or shorter: by which keys the owner
+    /// would have to say so is not kept with it (R-FORK-3).
     private static func check(_ replica: ScopeReplica<SodiumHPKE>, has head: Enrolment.Head) throws(Refusal) {
-        guard head.scopeID == replica.scope.id, let roster = replica.roster, roster.sequence >= head.sequence,
+        guard head.scopeID == replica.scope.id, let roster = replica.roster,
+            roster.sequence >= head.sequence || roster.reaches(head),
             !roster.has(sequence: head.sequence, hash: head.hash.bytes)
         else { return }
         throw Refusal(.forked(from: replica.head))

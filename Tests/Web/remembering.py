@@ -132,6 +132,30 @@ class RememberingTests:
             app.visit()
             app.says(SHORTENED, "read", "shared", zone)
 
+    def test_a_web_app_returns_to_its_own_zone_whose_roster_was_given_up(self):
+        """By a log that is shorter than what was seen: by which keys its owner would have to say so is not known to a browser."""
+        with self.remembered("app-own") as (past, app):
+            owner = past.owner()
+            app.key = owner("account", "recovery-key")[0]["recoveryKey"]
+            past.keep("then")
+            twin = past.twin(owner)
+            for _ in range(4):
+                owner("zone", "rotate", "Fair")
+            zone = {"zoneName": "Fair"}
+            app.visit()
+            app.shows("Stand 1", scope="private", zone=zone)
+            past.go("then")
+            twin("zone", "rotate", "Fair")
+            app.visit()
+            app.says(SHORTENED, "read", "private", zone)
+            owner("zone", "end-fork", "Fair", "--yes")
+            app.visit()
+            app.says(FORKED, "read", "private", zone)
+            # What was refused takes nothing from what is known.
+            past.go("now")
+            app.visit()
+            app.shows("Stand 1", scope="private", zone=zone)
+
     def test_a_web_app_returns_to_records_that_went_back(self):
         with self.remembered("app-records") as (past, app):
             owner = past.owner()

@@ -159,6 +159,8 @@ class ReturningTests:
             for number in (3, 4):
                 twin("zone", "rotate", "Fair")
                 twin.save(f"other-{number}", "--seal", f"title=Stand {number}", zone="Fair")
+            for _ in range(5):
+                twin("zone", "rotate", "Fair")
             self.comes_back(vic)
             self.nothing_shown(vic, FORKED)
             # What was refused takes nothing from what is known: the server as it is goes on.
@@ -183,10 +185,22 @@ class ReturningTests:
             past.go("now")
             self.comes_back(vic)
             self.nothing_shown(vic, SHORTENED)
-            # Nor is it less where the owner gives it up: by which keys they would have to say so is not known here.
+            # Nor is it less where the owner gives it up, and has less there: by which keys they would have to say so is not known here.
             twin("zone", "end-fork", "Fair", "--yes")
             self.comes_back(vic)
             self.nothing_shown(vic, FORKED)
+            # With the link it is the same, then and once they have more there than was seen.
+            twin("share", "create", "Fair", "--title", "The fair")
+            twin("share", "public", "Fair", "readWrite")
+            url = twin("share", "url", "Fair")[0]["url"]
+            for rotations in (0, 8):
+                for _ in range(rotations):
+                    twin("zone", "rotate", "Fair")
+                vic.open("about:blank")
+                vic.open(url)
+                vic.press("Unlock with your passkey")
+                self.nothing_shown(vic, FORKED)
+                that(vic.page.get_by_role("button", name="Accept").count() == 0, "what the owner has given up is offered to be accepted anew")
 
     def disbelieved(self, guest, *names):
         """The records that are not believed, and no others."""
