@@ -165,6 +165,28 @@ import Testing
         }
     }
 
+    /// Grants are no loss: a deployment gives them and takes them away.
+    @Test func whoeverManagesSaysWhoMayReadAndChangeOthersPublicRecords() async throws {
+        try await RunningServer.with { server in
+            let boss = try Management(server)
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            let saved = try await anna.savePublic([PublicWrite("a"), PublicWrite("b")])
+            let deletion = PublicWrite(after: saved[0], kind: .delete)
+            #expect(try await bert.publicCodes([deletion]) == [.permissionFailure])
+            let known = try await server.schema().schema
+            func deploy(_ grants: [RecordType.Grant]) async throws -> Bool {
+                var schema = known
+                schema.types["Note"]?.grants = grants
+                try await boss.importing(schema.text)
+                return try await boss.deploy().applied
+            }
+            #expect(try await deploy([.init([.read, .create, .write], to: "_icloud")]))
+            #expect(try await bert.publicCodes([deletion]) == [nil])
+            #expect(try await deploy([]))
+            #expect(try await anna.lookupPublic(["b"]).results.map(\.code) == [.permissionFailure])
+        }
+    }
+
     @Test func rolesAreAssignedToUsers() async throws {
         try await RunningServer.with { server in
             let boss = try Management(server)

@@ -5,7 +5,7 @@ package import SealWire
 import SwiftProtobuf
 
 /// Shows a container's schema, and changes it: development's by import and reset, production's by deployment, which
-/// takes nothing away. Of a change that is only asked about nothing is written.
+/// takes no type, field or role away. Of a change that is only asked about nothing is written.
 package struct SchemaManagement: Sendable {
     private let transactions: Transactions
     private let schemas: SchemaStore

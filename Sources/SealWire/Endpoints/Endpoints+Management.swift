@@ -50,7 +50,7 @@ public struct ManagementEndpoints: Sendable {
         "schema/deploy", path: "deploy", Managing(),
         again: .same, work: .request,
         refusals: [.message, .management, .stored],
-        about: "brings production to development's schema; only ever adds")
+        about: "brings production to development's schema; takes no type, field or role away")
 
     public let resetSchema = Endpoint<Managing, Sealkit_V1_ResetSchemaRequest, Sealkit_V1_ChangeSchemaResponse>(
         "schema/reset", path: "reset", Managing(),
