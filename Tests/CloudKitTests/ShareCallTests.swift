@@ -1,4 +1,5 @@
 import CloudKit
+import SealKitTesting
 import Synchronization
 import Testing
 
@@ -75,6 +76,40 @@ import Testing
             }
             await run(again, in: bob)
             #expect(roots.all == ["a"])
+        }
+    }
+
+    /// What was accepted is told, whatever becomes of those after it.
+    @Test func aNetworkThatIsGoneTakesNoAcceptedShareBack() async throws {
+        try await Cloud.run { cloud in
+            let (ann, device) = (try await cloud.container(of: "ann"), try await cloud.device(of: "bob"))
+            let bob = device.container
+            var found: [CKShare.Metadata] = []
+            for name in ["Notes", "Lists", "Plans"] {
+                let zone = try await ann.privateCloudDatabase.save(CKRecordZone(zoneName: name))
+                let root = CKRecord.note("root", in: zone.zoneID)
+                let share = CKShare(rootRecord: root)
+                share.publicPermission = .readOnly
+                try await ann.privateCloudDatabase.modifyRecords(saving: [root, share])
+                let url = try #require(share.url)
+                found.append(try await bob.shareMetadata(for: url))
+            }
+            let (log, metadatas) = (Log(), found)
+            let gone = device.inject(.offline)
+            await expectFailure(.networkFailure) { _ = try await bob.accept(metadatas) }
+            gone.remove()
+            let loss = device.loseNetwork(atSecond: "share/accept")
+            let accept = CKAcceptSharesOperation(shareMetadatas: metadatas)
+            accept.perShareResultBlock = { metadata, result in
+                log.note("\(metadatas.firstIndex(of: metadata) ?? -1) \(self.code(result))")
+            }
+            accept.acceptSharesResultBlock = { log.note("end \(self.code($0))") }
+            await run(accept, in: bob)
+            #expect(log.all == ["0 ok", "1 4", "2 4", "end 2"])
+            loss.remove()
+            let again = try await bob.accept(metadatas)
+            let codes = again.values.map(\.code)
+            #expect(codes == [nil, nil, nil])
         }
     }
 

@@ -103,6 +103,21 @@ struct Cloud {
             return { loss.remove() }
         }
 
+        /// The network is gone from the second call on that is made of a kind.
+        /// - Parameter call: how the paths of that kind end.
+        @discardableResult
+        func loseNetwork(atSecond call: String) -> TestNetwork.Injection {
+            let calls = Mutex(0)
+            return inject(
+                ServerFault(arriving: { path throws(SealKitError) in
+                    let count = calls.withLock { calls in
+                        if path.hasSuffix(call) { calls += 1 }
+                        return calls
+                    }
+                    if count > 1 { throw SealKitError(.networkFailure, "the network is gone") }
+                }))
+        }
+
         func signOut() { device.accounts.signOut() }
         func lock() { device.accounts.lock() }
         func signIn() { device.accounts.signIn(device.account, trust: device.trust) }

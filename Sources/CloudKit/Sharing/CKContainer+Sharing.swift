@@ -26,6 +26,7 @@ extension CKContainer {
         try await inCloudKitsWords { try await accepted(metadata) }
     }
 
+    /// - Throws: what is wrong with the whole call, such as `networkFailure`, where no share was accepted before it.
     @discardableResult
     public func accept(
         _ metadatas: [CKShare.Metadata]
@@ -84,6 +85,7 @@ extension CKContainer {
     ///     CloudKit's, where the account has a name.
     /// - Returns: a result for each: `unknownItem` where there is no such share, or it takes no requests, or the caller
     ///   is blocked, which all look alike; `participantAlreadyInvited` for somebody who may accept it right away.
+    /// - Throws: what is wrong with the whole call, such as `networkFailure`, where no owner was asked before it.
     @discardableResult
     public func requestShareAccess(
         for urls: [URL], contact: String = ""
@@ -125,14 +127,22 @@ extension CKContainer {
         ].contains(error.code)
     }
 
+    /// - Throws: what is wrong with the whole call, where nothing has come of it. What has come is told, as an
+    ///   invitation may be good once: then it is the result of that item and of those after it.
     private func each<Item, Value>(
         _ items: [Item], _ body: (Item) async throws -> Value
     ) async throws(SealKitError) -> [(Item, Result<Value, CKError>)] {
         var results: [(Item, Result<Value, CKError>)] = []
         for item in items {
             do { results.append((item, .success(try await body(item)))) } catch {
-                if let error = error as? SealKitError, Self.concernsAll(error) { throw error }
-                results.append((item, .failure(core.words(any: error))))
+                let failure = core.words(any: error)
+                guard let error = error as? SealKitError, Self.concernsAll(error) else {
+                    results.append((item, .failure(failure)))
+                    continue
+                }
+                guard results.contains(where: { $0.1.error == nil }) else { throw error }
+                for left in items.dropFirst(results.count) { results.append((left, .failure(failure))) }
+                return results
             }
         }
         return results
