@@ -43,6 +43,32 @@ import Testing
         #expect(!folders.contains(where: exists), "also where the test threw")
     }
 
+    /// Wherever the database cuts a record of more than a page.
+    @Test func whatTheServerHasIsFound() async throws {
+        try await TestServer.run { server in
+            let alice = try await server.account(named: "alice")
+            let zone = try await alice.own.save(RecordZone(zoneName: "Notes")).zoneID
+            // Records of one size, with the text at every place of a page of 4 KiB. An index has what comes first.
+            let places = Array(stride(from: 600, to: 5_000, by: 60))
+            func text(at place: Int) -> String {
+                "tomatoes-\(place)-go-left-of-the-beans-and-right-of-the-peas-in-the-garden"
+            }
+            let notes = places.map { place in
+                var note = Record(recordType: "Note", recordID: Record.ID(recordName: "at-\(place)", zoneID: zone))
+                note["body"] = String(repeating: "x", count: place) + text(at: place)
+                note["rest"] = String(repeating: "x", count: 6_000 - place)
+                note.encryptedValues["secret"] = "the cabbage stays where it is"
+                return note
+            }
+            let results = try await alice.own.modifyRecords(saving: notes)
+            for result in results.saveResults.values { _ = try result.get() }
+            let missing = try places.filter { try !server.holds(text(at: $0)) }
+            #expect(missing == [])
+            #expect(try !server.holds(text(at: 599)))
+            #expect(try !server.holds("cabbage"))
+        }
+    }
+
     private func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
 
     @Test func serversKnowNothingOfOneAnother() async throws {

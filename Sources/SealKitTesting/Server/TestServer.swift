@@ -147,8 +147,11 @@ public final class TestServer: Sendable {
     /// Where its data and secrets are until it stops.
     public var folder: URL { host.folderURL }
 
-    /// Whether a text is anywhere in its database, its journal, its assets or its secrets: what an app seals is not.
+    /// Whether a text is in any value of its database, or anywhere in its files, which are its journal, its assets and
+    /// its secrets too: what an app seals is not.
+    /// - Throws: `networkFailure` once the server has stopped; what keeps a file from being read.
     public func holds(_ text: String) throws -> Bool {
+        if try host.running().databaseHolds(text) { return true }
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey])
         while let file = files?.nextObject() as? URL {
             guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }

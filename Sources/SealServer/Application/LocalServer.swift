@@ -76,6 +76,22 @@ package final class LocalServer: Sendable {
         for job in [Job.Name.erasure, .sweep, .garbage] { try await opened.services.jobs.run(job) }
     }
 
+    /// Whether a text is in a value of the database. In its file a value of more than a page is cut, with numbers where
+    /// one part follows another.
+    /// - Throws: `FileError`, `StorageError`.
+    package func databaseHolds(_ text: String) throws -> Bool {
+        let file = try SQLiteFile(reading: opened.services.configuration.dataFolder + "/" + SQLiteDatabase.fileName)
+        defer { file.close() }
+        return try file.read { connection in
+            for table in try connection.tables() {
+                let isIn = try connection.columns(of: table).map { "instr(CAST(\"\($0.name)\" AS BLOB), $1) > 0" }
+                let query = "SELECT 1 FROM \"\(table)\" WHERE \(isIn.joined(separator: " OR "))"
+                if try connection.exists(query, [.blob(Array(text.utf8))]) { return true }
+            }
+            return false
+        }
+    }
+
     /// Copies data and secrets as they are between two writes.
     /// - Parameters:
     ///   - data: where there is nothing yet.
