@@ -75,6 +75,7 @@ SELECT create_distributed_table('view_run', 'viewer', colocate_with => 'zone');
 SELECT create_distributed_table('database_feed', 'viewer', colocate_with => 'zone');
 SELECT create_distributed_table('subscription', 'owner', colocate_with => 'zone');
 SELECT create_distributed_table('notification_feed', 'owner', colocate_with => 'zone');
+SELECT create_distributed_table('notification_run', 'owner', colocate_with => 'zone');
 SELECT create_distributed_table('notification', 'owner', colocate_with => 'zone');
 SELECT create_distributed_table('webhook', 'owner', colocate_with => 'zone');
 

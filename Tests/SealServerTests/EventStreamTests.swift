@@ -17,7 +17,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct EventStreamTests {
     @Test func aStreamGoesOnAfterTheServerWasStartedAgain() async throws {
         let folder = TemporaryFolder()
-        let state = Mutex<(phone: Person, desk: Person, zone: TestZone)?>(nil)
+        let state = Mutex<(phone: Person, desk: Person, zone: TestZone, id: String?)?>(nil)
         try await RunningServer.with(folder: folder) { server in
             let phone = try await Person.ready(server)
             let desk = try await phone.onAnotherDevice()
@@ -25,20 +25,21 @@ import Testing
             try await phone.subscribe(.database())
             let events = try await desk.listen()
             _ = try await phone.save([Write("a")], in: zone)
-            #expect(try await events.next().id == "1")
+            let first = try await events.next()
+            #expect(first.number == 1)
             events.close()
             _ = try await phone.save([Write("b")], in: zone)
-            state.withLock { $0 = (phone, desk, zone) }
+            state.withLock { $0 = (phone, desk, zone, first.id) }
         }
-        let (phone, desk, zone) = try #require(state.withLock { $0 })
+        let (phone, desk, zone, id) = try #require(state.withLock { $0 })
         try await RunningServer.with(folder: folder) { server in
-            let events = try await desk.at(server).listen(after: "1")
+            let events = try await desk.at(server).listen(after: id)
             #expect(events.first.name == "ready")
-            #expect(events.first.id == "1")
-            #expect(try await events.next().id == "2")
+            #expect(events.first.id == id)
+            #expect(try await events.next().number == 2)
             // The subscription holds, and a save knows of it at once.
             _ = try await phone.at(server).save([Write("c")], in: zone)
-            #expect(try await events.next().id == "3")
+            #expect(try await events.next().number == 3)
         }
     }
 
@@ -54,17 +55,68 @@ import Testing
             try await server.services.database.write(at: .everything) {
                 try NotificationFeed.sweep(now: now + PushLimits.kept + 1, in: $0)
             }
-            let behind = try await desk.listen(after: "1")
+            let behind = try await desk.listen(after: desk.notificationID(1))
             #expect(behind.first.name == "reset")
-            #expect(behind.first.id == "2")
+            #expect(behind.first.number == 2)
             #expect(try behind.first.failure.errorCode == .changeTokenExpired)
-            #expect(try await desk.listen(after: "2").first.name == "ready")
+            #expect(try await desk.listen(after: desk.notificationID(2)).first.name == "ready")
             // From before a restore: a number that was never given out.
-            let ahead = try await desk.listen(after: "9")
+            let ahead = try await desk.listen(after: desk.notificationID(9))
             #expect(ahead.first.name == "reset")
-            #expect(ahead.first.id == "2")
+            #expect(ahead.first.number == 2)
             _ = try await phone.save([Write("c")], in: zone)
-            for events in [behind, ahead] { #expect(try await events.next().id == "3") }
+            for events in [behind, ahead] { #expect(try await events.next().number == 3) }
+        }
+    }
+
+    /// A number without a run is from before runs were kept. It holds up to where the feed stood then.
+    @Test func idsOfAnOlderServerHold() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            for name in ["a", "b"] { _ = try await phone.save([Write(name)], in: zone) }
+            // As it is after the upgrade.
+            try await server.services.database.write(at: .everything) { connection in
+                try connection.execute("UPDATE notification_feed SET run = 0, began = 0")
+                try connection.execute("DELETE FROM notification_run")
+            }
+            #expect(try await desk.listen().first.id == "2")
+            let events = try await desk.listen(after: "1")
+            #expect(events.first.name == "ready")
+            #expect(try await events.next().id == "2")
+            _ = try await phone.save([Write("c")], in: zone)
+            let third = try await desk.notificationID(3)
+            #expect(try await events.next().id == third)
+            for (id, name) in [("1", "ready"), ("2", "ready"), ("3", "reset")] {
+                #expect(try await desk.listen(after: id).first.name == name, "\(id)")
+            }
+        }
+    }
+
+    /// A standby took over that had not got all: what comes next takes the numbers that were told.
+    @Test func aStreamThatIsAheadOfItsFeedIsAReset() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            let events = try await desk.listen()
+            for (number, name) in [(Int64(1), "a"), (2, "b")] {
+                _ = try await phone.save([Write(name)], in: zone)
+                #expect(try await events.next().number == number)
+            }
+            try await server.services.database.write(at: .everything) { connection in
+                try connection.execute("DELETE FROM notification")
+                try connection.execute("UPDATE notification_feed SET last = 1")
+            }
+            server.services.streams.heartbeat()
+            let event = try await events.next()
+            #expect(event.name == "reset")
+            #expect(event.number == 1)
+            _ = try await phone.save([Write("c")], in: zone)
+            #expect(try await events.next().number == 2)
         }
     }
 
@@ -79,7 +131,7 @@ import Testing
             _ = try await phone.save((0..<400).map { Write("r\($0)") }, in: zone)
             let event = try await events.next()
             #expect(event.name == "reset")
-            #expect(event.id == "1")
+            #expect(event.number == 1)
             let kept = try await server.services.database.read { connection in
                 try connection.first("SELECT COUNT(*) AS count FROM notification") { try $0.int64("count") }
             }
@@ -111,7 +163,8 @@ import Testing
             }
             let saved = Set((0..<300).map { "r\($0)" })
             #expect(names == saved)
-            #expect(last == "10")
+            let number = last.flatMap { NotificationFeed.ID($0) }?.number
+            #expect(number == 10)
         }
     }
 
@@ -152,7 +205,7 @@ import Testing
             server.services.streams.heartbeat()
             let beat = try await events.nextOrHeartbeat()
             #expect(beat.isHeartbeat)
-            #expect(beat.id == "1")
+            #expect(beat.number == 1)
             // The account's requests have a count of their own.
             #expect(try await phone.lookup(["a", "b"], in: zone).results.count == 2)
             server.clock.advance(seconds: 2)
@@ -246,7 +299,7 @@ import Testing
             repeat {
                 server.services.streams.heartbeat()
                 beat = try await events.nextOrHeartbeat()
-            } while beat.id != "1"
+            } while beat.number != 1
             #expect(beat.isHeartbeat)
             #expect(beat.data.isEmpty)
         }
@@ -255,7 +308,7 @@ import Testing
     @Test func whoMayNotListenIsRefused() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
-            for id in ["x", "-1", "1.5", "99999999999999999999"] {
+            for id in ["x", "-1", "1.5", "99999999999999999999", "1-", "1-0", "1-x", "1-2-3", "+1"] {
                 try await expectRefusal(.invalidArguments) { try await anna.listen(after: id) }
             }
             var stranger = anna.client

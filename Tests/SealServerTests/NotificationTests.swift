@@ -38,7 +38,7 @@ import Testing
             _ = try await desk.save([Write("b")], in: zone)
             let event = try await onPhone.next()
             #expect(try event.notification.zone.zoneName == "notes")
-            #expect(event.id == "2")
+            #expect(event.number == 2)
         }
     }
 
@@ -77,17 +77,17 @@ import Testing
             // One notification for all that happened, with the newest number.
             for device in [phone, desk, pad] {
                 let events = try await device.listen(after: "0")
-                #expect(try await events.next().id == "2")
+                #expect(try await events.next().number == 2)
             }
             // Somebody who has received the desk's change has nothing to hear of its own later one.
             _ = try await phone.save([Write("c")], in: zone)
-            let onPhone = try await phone.listen(after: "2")
-            let onDesk = try await desk.listen(after: "2")
-            #expect(try await onDesk.next().id == "3")
+            let onPhone = try await phone.listen(after: phone.notificationID(2))
+            let onDesk = try await desk.listen(after: desk.notificationID(2))
+            #expect(try await onDesk.next().number == 3)
             _ = try await pad.save([Write("d")], in: zone)
-            #expect(try await onPhone.next().id == "4")
+            #expect(try await onPhone.next().number == 4)
             // And a device that went away before the desk's change hears of it, though its own came later.
-            #expect(try await phone.listen(after: "1").next().id == "4")
+            #expect(try await phone.listen(after: phone.notificationID(1)).next().number == 4)
         }
     }
 
@@ -102,8 +102,8 @@ import Testing
             _ = try await phone.save([Write("e"), Write("f")], in: zone)
             let events = try await desk.listen(after: "0")
             let (first, second) = (try await events.next(), try await events.next())
-            #expect(try first.notification.zone.zoneName == "other" && first.id == "4")
-            #expect(try second.notification.zone.zoneName == "notes" && second.id == "5")
+            #expect(try first.notification.zone.zoneName == "other" && first.number == 4)
+            #expect(try second.notification.zone.zoneName == "notes" && second.number == 5)
         }
     }
 
@@ -294,7 +294,7 @@ import Testing
             let codes = try await phone.codes([Write("a"), wrong], in: zone)
             #expect(codes == [.batchRequestFailed, .referenceViolation])
             _ = try await phone.save([Write("c")], in: zone)
-            #expect(try await desk.listen(after: "0").next().id == "1")
+            #expect(try await desk.listen(after: "0").next().number == 1)
         }
     }
 

@@ -89,6 +89,42 @@ import Testing
         }
     }
 
+    /// A device that kept such a place would miss what has its number by now, and not know of it.
+    @Test func notificationsOfALostFutureAreAResetAlsoOnceTheFeedHasGrownPastThem() async throws {
+        try await restored { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            let events = try await desk.listen()
+            _ = try await phone.save([Write("a")], in: zone)
+            let told = try await events.next()
+            return (phone, desk, zone, try #require(told.id))
+        } lost: { server, kept in
+            let (phone, desk) = (kept.0.at(server), kept.1.at(server))
+            let events = try await desk.listen(after: kept.3)
+            // A place of before the restart holds.
+            #expect(events.first.name == "ready")
+            var last: String?
+            for name in ["x", "y", "z"] {
+                _ = try await phone.save([Write(name)], in: kept.2)
+                last = try await events.next().id
+            }
+            return try #require(last)
+        } after: { server, kept, lost in
+            let (phone, desk) = (kept.0.at(server), kept.1.at(server))
+            #expect(try await desk.listen(after: lost).first.name == "reset")
+            for name in ["b", "c", "d", "e", "f"] { _ = try await phone.save([Write(name)], in: kept.2) }
+            // Now there is another notification of that number, and more behind it.
+            let ahead = try await desk.listen(after: lost)
+            #expect(ahead.first.name == "reset")
+            #expect(ahead.first.number == 6)
+            let events = try await desk.listen(after: kept.3)
+            #expect(events.first.name == "ready")
+            #expect(try await events.next().number == 6)
+        }
+    }
+
     /// What moves a user's database feed, and a zone's where it takes a place in that.
     enum Move: CaseIterable {
         case save, accessRequest, newZone

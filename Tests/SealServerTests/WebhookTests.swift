@@ -27,6 +27,23 @@ import Testing
             url: receiver.origin + "/notes?key=1", keys: [key.id: Data(key.signingKey.verificationKey.bytes)])
     }
 
+    /// A receiver passes over what it has had, and a database that was put back gives its numbers out again.
+    @Test func deliveriesOfTwoHistoriesAreTwo() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                try await anna.subscribe(Self.subscription(receiver))
+                let found = try await server.services.database.read { connection in
+                    try connection.first("SELECT \(WebhookRow.columns) FROM webhook", []) { try WebhookRow($0) }
+                }
+                let webhook = try #require(found)
+                let ids = [Int64(0), 1, 2].map { webhook.deliveryID(upTo: NotificationFeed.ID(number: 5, run: $0)) }
+                #expect(Set(ids).count == 3)
+                #expect(ids[1] == webhook.deliveryID(upTo: NotificationFeed.ID(number: 5, run: 1)))
+            }
+        }
+    }
+
     @Test func changesAreDeliveredSigned() async throws {
         try await WebhookReceiver.with { receiver in
             try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in

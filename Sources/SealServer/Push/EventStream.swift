@@ -17,7 +17,7 @@ struct EventStream {
     let environment: SealStatements.Environment
     let opened: EventStreams.Opened
     /// What the device has received, as it says.
-    let lastEventID: Int64?
+    let lastEventID: NotificationFeed.ID?
     let telemetry: TelemetryRecorder?
 
     /// At most that often does a busy feed make a stream read: what happens between is told together.
@@ -27,6 +27,8 @@ struct EventStream {
         case ended
         /// The account's streams have told as much as they may for now.
         case mustWait
+        /// Not all that came since is still to be told.
+        case lost(NotificationFeed.Place)
         /// - Parameter coalesced: changes up to the last one, which are told together with later ones.
         case entries([NotificationFeed.Entry], NotificationFeed.Place, coalesced: Int)
     }
@@ -54,32 +56,34 @@ struct EventStream {
     }
 
     /// Where the stream begins.
-    private func start(_ buffer: inout ByteBuffer) async throws -> Int64 {
-        let owner = caller.id
-        let place = try await transactions.read { try NotificationFeed.place(of: owner, in: $0) }
-        guard let lastEventID else {
-            try ServerSentEvent.write(.ready, id: place.last, nil, to: &buffer)
-            return place.last
+    private func start(_ buffer: inout ByteBuffer) async throws -> NotificationFeed.ID {
+        let (owner, lastEventID) = (caller.id, lastEventID)
+        let (end, isKept) = try await transactions.read { connection in
+            let place = try NotificationFeed.place(of: owner, in: connection)
+            let isKept = try lastEventID.map { try NotificationFeed.isKept($0, of: owner, place, in: connection) }
+            return (place.end, isKept ?? true)
         }
-        // A number that was never given out comes from before a restore.
-        guard (place.floor...place.last).contains(lastEventID) else {
-            try reset(at: place.last, &buffer)
-            return place.last
+        guard isKept else {
+            try reset(at: end, &buffer)
+            return end
         }
-        try ServerSentEvent.write(.ready, id: lastEventID, nil, to: &buffer)
-        return lastEventID
+        let position = lastEventID ?? end
+        try ServerSentEvent.write(.ready, id: position, nil, to: &buffer)
+        return position
     }
 
-    private func reset(at number: Int64, _ buffer: inout ByteBuffer) throws {
+    private func reset(at position: NotificationFeed.ID, _ buffer: inout ByteBuffer) throws {
         let failure = Sealkit_V1_Failure(
             .changeTokenExpired, "Not all notifications since then are kept any more.",
             remedy: "Fetch the databases' changes by their tokens.")
-        try ServerSentEvent.write(.reset, id: number, failure, to: &buffer)
+        try ServerSentEvent.write(.reset, id: position, failure, to: &buffer)
     }
 
     /// Writes all that there is for the device, or as much as the account's streams may tell: the next signal, a
     /// heartbeat at the latest, has the rest, which is one with what comes meanwhile. True when the session has ended.
-    private func tell(_ position: inout Int64, _ writer: inout any ResponseBodyWriter) async throws -> Bool {
+    private func tell(
+        _ position: inout NotificationFeed.ID, _ writer: inout any ResponseBodyWriter
+    ) async throws -> Bool {
         while true {
             var buffer = ByteBuffer()
             switch try await look(after: position) {
@@ -90,19 +94,19 @@ struct EventStream {
                 try await flush(&buffer, to: &writer)
                 return true
             case .mustWait: return false
-            case .entries(_, let place, _) where place.floor > position:
-                try reset(at: place.last, &buffer)
-                position = place.last
+            case .lost(let place):
+                try reset(at: place.end, &buffer)
+                position = place.end
                 try await flush(&buffer, to: &writer)
             case .entries(let entries, let place, _) where entries.isEmpty:
                 // What lies between was this device's own.
-                position = place.last
+                position = place.end
                 return false
             case .entries(let entries, _, let coalesced):
                 for entry in entries {
                     try ServerSentEvent.write(
-                        .notification, id: entry.completesNumber ? entry.number : nil, entry.message, to: &buffer)
-                    position = entry.number
+                        .notification, id: entry.completesNumber ? entry.id : nil, entry.message, to: &buffer)
+                    position = entry.id
                 }
                 try await flush(&buffer, to: &writer)
                 note(entries.count, coalesced: coalesced)
@@ -117,7 +121,7 @@ struct EventStream {
         telemetry?.note(.event(.coalesced, "stream", in: place), count: coalesced)
     }
 
-    private func look(after position: Int64) async throws -> Look {
+    private func look(after position: NotificationFeed.ID) async throws -> Look {
         let (session, caller, environment, now) = (session, caller, environment, clock())
         let account = RateLimiter.Subject.account(caller.accountID)
         let mustWait = rates.isOwing(.notification, account)
@@ -125,11 +129,15 @@ struct EventStream {
             guard try Sessions.isInForce(session, now: now, in: connection) else { return .ended }
             guard !mustWait else { return .mustWait }
             let place = try NotificationFeed.place(of: caller.id, in: connection)
-            guard place.last > position, place.floor <= position else { return .entries([], place, coalesced: 0) }
-            let entries = try NotificationFeed.page(of: caller, environment, after: position, in: connection)
+            // The database may be another one's than at the last look: a standby's that took over.
+            guard try NotificationFeed.isKept(position, of: caller.id, place, in: connection) else {
+                return .lost(place)
+            }
+            guard place.last > position.number else { return .entries([], place, coalesced: 0) }
+            let entries = try NotificationFeed.page(of: caller, environment, after: position.number, in: connection)
             return .entries(
                 entries, place,
-                coalesced: try Self.coalesced(entries, of: caller.id, after: position, in: connection))
+                coalesced: try Self.coalesced(entries, of: caller.id, after: position.number, in: connection))
         }
         if case .entries(let entries, _, _) = look, !entries.isEmpty {
             rates.charge(.notification, account, amount: entries.count)

@@ -53,14 +53,14 @@ struct NotificationsController: Sendable {
     private static let lastEventIDName = HTTPField.Name("Last-Event-ID")
 
     /// - Throws: `invalidArguments` for what was never an id.
-    private static func lastEventID(_ request: Request) throws(ServerError) -> Int64? {
+    private static func lastEventID(_ request: Request) throws(ServerError) -> NotificationFeed.ID? {
         guard let name = lastEventIDName, let text = request.headers.value(of: name), !text.isEmpty else { return nil }
-        guard let number = Int64(text), number >= 0 else {
+        guard let id = NotificationFeed.ID(text) else {
             throw ServerError(
                 .invalidArguments, "The last event's id is not one of this server's.",
                 remedy: "Send the id as it came, or none to begin now.")
         }
-        return number
+        return id
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealService
 import SealWire
 import SwiftProtobuf
 
@@ -19,7 +20,9 @@ struct ServerSentEvent {
     static let retry = 3_000
 
     /// - Parameter id: where to go on from after this event; nil when that did not move.
-    static func write(_ name: Name, id: Int64?, _ message: (any Message)?, to buffer: inout ByteBuffer) throws {
+    static func write(
+        _ name: Name, id: NotificationFeed.ID?, _ message: (any Message)?, to buffer: inout ByteBuffer
+    ) throws {
         buffer.writeString("event: \(name.rawValue)\n")
         if let id { buffer.writeString("id: \(id)\n") }
         buffer.writeString("data: ")
@@ -34,5 +37,7 @@ struct ServerSentEvent {
     static func writeRetry(to buffer: inout ByteBuffer) { buffer.writeString("retry: \(retry)\n\n") }
 
     /// Shows that the connection lives, and where to go on from; no event in itself.
-    static func writeHeartbeat(id: Int64, to buffer: inout ByteBuffer) { buffer.writeString(":\nid: \(id)\n\n") }
+    static func writeHeartbeat(id: NotificationFeed.ID, to buffer: inout ByteBuffer) {
+        buffer.writeString(":\nid: \(id)\n\n")
+    }
 }

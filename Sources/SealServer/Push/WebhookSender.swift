@@ -211,14 +211,14 @@ final class WebhookSender: Sendable {
             }
             // Suspended meanwhile: it stays due until that is undone.
             guard let entries else { return }
-            guard let last = entries.last?.number else {
+            guard let last = entries.last?.id else {
                 try await settle(webhook, delivered: webhook.delivered, turn)
                 return
             }
             if try await send(entries.map(\.message), upTo: last, to: webhook, client) {
                 metrics.count(.webhooks, "taken")
                 count(entries, refused: false)
-                try await settle(webhook, delivered: last, turn)
+                try await settle(webhook, delivered: last.number, turn)
             } else {
                 metrics.count(.webhooks, "refused")
                 count(entries, refused: true)
@@ -241,11 +241,12 @@ final class WebhookSender: Sendable {
 
     /// Whether the receiver took it. What it answers beside its status does not count.
     private func send(
-        _ notifications: [Sealkit_V1_Notification], upTo number: Int64, to webhook: WebhookRow, _ client: SignedClient
+        _ notifications: [Sealkit_V1_Notification], upTo last: NotificationFeed.ID, to webhook: WebhookRow,
+        _ client: SignedClient
     ) async throws -> Bool {
         guard targets.allows(webhook.url) else { return false }
         let delivery = Sealkit_V1_WebhookDelivery.with {
-            $0.deliveryID = webhook.deliveryID(upTo: number)
+            $0.deliveryID = webhook.deliveryID(upTo: last)
             $0.notifications = notifications
         }
         do {

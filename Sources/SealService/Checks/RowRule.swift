@@ -86,7 +86,9 @@ struct RowRule {
                 SELECT (SELECT COUNT(*) FROM zone WHERE run <> 0 AND run NOT IN (SELECT number FROM server_run))
                     + (SELECT COUNT(*) FROM database_feed WHERE run <> 0 AND run NOT IN (SELECT number FROM server_run))
                     + (SELECT COUNT(*) FROM zone_run WHERE run NOT IN (SELECT number FROM server_run))
-                    + (SELECT COUNT(*) FROM view_run WHERE run NOT IN (SELECT number FROM server_run)) AS count
+                    + (SELECT COUNT(*) FROM view_run WHERE run NOT IN (SELECT number FROM server_run))
+                    + (SELECT COUNT(*) FROM notification_feed WHERE run <> 0 AND run NOT IN (SELECT number FROM server_run))
+                    + (SELECT COUNT(*) FROM notification_run WHERE run NOT IN (SELECT number FROM server_run)) AS count
                 """),
         RowRule(
             kind: .feeds, what: "zones' feeds that stood further in a run than they stand now",

@@ -41,10 +41,10 @@ package struct FiredSubscriptions {
     }
 
     private func insert(_ rows: ArraySlice<Row>, _ owner: Int64) throws {
-        let number = try connection.first(
-            "UPDATE notification_feed SET last = last + 1 WHERE owner = $1 RETURNING last", [.integer(owner)]
-        ) { try $0.int64("last") }
-        guard let number else { throw StorageError.failed(code: 0, message: "a subscriber has no feed") }
+        let feed = try NotificationFeed.advance(where: "owner = $1", [.integer(owner)], in: connection).first
+        guard let number = feed?.place.last else {
+            throw StorageError.failed(code: 0, message: "a subscriber has no feed")
+        }
         var values = zone + [.blob(origin), .integer(changed), .integer(owner), .integer(number)]
         var tuples: [String] = []
         for row in rows {

@@ -12,6 +12,43 @@ package enum NotificationFeed {
         package let message: Sealkit_V1_Notification
         /// The last of its number: a device that has it has all before it.
         package var completesNumber = false
+        fileprivate(set) package var run: Int64 = 0
+
+        package var id: ID { ID(number: number, run: run) }
+    }
+
+    /// A number as devices keep it, with the run that it was given out in: a database that was put back gives it out
+    /// again, to another notification and in another run.
+    package struct ID: Sendable, Equatable, CustomStringConvertible {
+        package let number: Int64
+        /// 0 for a number of before runs were kept.
+        package let run: Int64
+
+        package init(number: Int64, run: Int64) { (self.number, self.run) = (number, run) }
+
+        /// Nil for what was never one.
+        package init?(_ text: some StringProtocol) {
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count <= 2, let number = Self.decimal(parts[0]) else { return nil }
+            guard parts.count == 2 else {
+                self.init(number: number, run: 0)
+                return
+            }
+            guard let run = Self.decimal(parts[1]), run > 0 else { return nil }
+            self.init(number: number, run: run)
+        }
+
+        private static func decimal(_ text: some StringProtocol) -> Int64? {
+            text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
+        }
+
+        package var description: String { run == 0 ? "\(number)" : "\(number)-\(run)" }
+    }
+
+    /// The run that a number was given out in, and where the feed stood before its first one in that.
+    struct Origin: Sendable {
+        let run: Int64
+        let began: Int64
     }
 
     /// What is between a place in the feed and its end.
@@ -20,18 +57,75 @@ package enum NotificationFeed {
         package let last: Int64
         /// Some of these numbers and below may be gone unread.
         package let floor: Int64
+        /// Of the newest number.
+        let origin: Origin
 
-        package init(last: Int64, floor: Int64) {
-            self.last = last
-            self.floor = floor
-        }
+        package var end: ID { ID(number: last, run: origin.run) }
     }
 
     package static func place(of owner: Int64, in connection: any SQLConnection) throws -> Place {
-        try connection.first("SELECT last, floor FROM notification_feed WHERE owner = $1", [.integer(owner)]) {
-            Place(last: try $0.int64("last"), floor: try $0.int64("floor"))
-        } ?? Place(last: 0, floor: 0)
+        try connection.first(
+            "SELECT \(columnsOfPlace) FROM notification_feed WHERE owner = $1", [.integer(owner)], placed)
+            ?? Place(last: 0, floor: 0, origin: Origin(run: 0, began: 0))
     }
+
+    private static let columnsOfPlace = "last, floor, run, began"
+
+    private static func placed(_ row: any SQLRow) throws -> Place {
+        Place(
+            last: try row.int64("last"), floor: try row.int64("floor"),
+            origin: Origin(run: try row.int64("run"), began: try row.int64("began")))
+    }
+
+    /// Whether all that came since then is still to be told, and it is of this history: what was given out after a
+    /// backup that was put back is not, even after the feed has grown past it again.
+    package static func isKept(
+        _ id: ID, of owner: Int64, _ place: Place, in connection: any SQLConnection
+    ) throws -> Bool {
+        guard (place.floor...place.last).contains(id.number) else { return false }
+        // No run of another history has the same number.
+        return try id.run == place.origin.run || id.run == origin(of: id.number, of: owner, in: connection).run
+    }
+
+    private static func origin(
+        of number: Int64, of owner: Int64, in connection: any SQLConnection
+    ) throws -> Origin {
+        try connection.first(
+            """
+            SELECT position, run FROM notification_run WHERE owner = $1 AND position < $2
+            ORDER BY position DESC LIMIT 1
+            """, [.integer(owner), .integer(number)]
+        ) { Origin(run: try $0.int64("run"), began: try $0.int64("position")) } ?? Origin(run: 0, began: -1)
+    }
+
+    // MARK: Numbers
+
+    /// Gives out the next number of some feeds, and keeps with the first one in a run where the feed stood.
+    /// - Parameters:
+    ///   - change: what changes of the feeds beside, by what they were, with its comma.
+    ///   - condition: which feeds; nothing of them is told where there is none.
+    static func advance(
+        _ change: String = "", where condition: String, _ values: [SQLValue], in connection: any SQLConnection
+    ) throws -> [(owner: Int64, place: Place)] {
+        let feeds = try connection.rows(
+            """
+            UPDATE notification_feed SET last = last + 1,
+                began = CASE WHEN run = \(ServerRuns.newest) THEN began ELSE last END, run = \(ServerRuns.newest)\(change)
+            WHERE \(condition) RETURNING owner, \(columnsOfPlace)
+            """, values
+        ) { (owner: try $0.int64("owner"), place: try placed($0)) }
+        let begun = feeds.filter { $0.place.origin.began == $0.place.last - 1 }
+        guard !begun.isEmpty else { return feeds }
+        try connection.executeEach(
+            """
+            INSERT INTO notification_run (owner, position, run) VALUES ($1, $2, $3)
+            ON CONFLICT (owner, position) DO NOTHING
+            """,
+            begun.map { [.integer($0.owner), .integer($0.place.origin.began), .integer($0.place.origin.run)] })
+        return feeds
+    }
+
+    // MARK: Reading
 
     private static let columns = """
         SELECT n.number, n.database, n.subscription, n.kind, n.record, n.payload, n.changed, z.container, z.environment, \
@@ -54,7 +148,7 @@ package enum NotificationFeed {
         let values: [SQLValue] = [
             .integer(caller.id), .integer(Int64(environment.rawValue)), .integer(number), .blob(caller.session),
         ]
-        return try page(where: condition, values, in: connection)
+        return try page(of: caller.id, where: condition, values, in: connection)
     }
 
     /// Numbers of which nothing is left, after one and up to another: later changes have taken the place of what they
@@ -72,12 +166,13 @@ package enum NotificationFeed {
     /// What a webhook has not received; it is no device, so no change is its own.
     package static func page(of webhook: WebhookRow, in connection: any SQLConnection) throws -> [Entry] {
         try page(
+            of: webhook.owner,
             where: "n.owner = $1 AND n.environment = $2 AND n.database = $3 AND n.subscription = $4 AND n.number > $5",
             webhook.key + [.integer(webhook.delivered)], in: connection)
     }
 
     private static func page(
-        where condition: String, _ values: [SQLValue], in connection: any SQLConnection
+        of owner: Int64, where condition: String, _ values: [SQLValue], in connection: any SQLConnection
     ) throws -> [Entry] {
         let limit = values.count + 1
         var entries = try connection.rows(
@@ -93,9 +188,13 @@ package enum NotificationFeed {
                     "\(columns) WHERE \(condition) AND n.number = $\(limit)", values + [.integer(last)], entry)
                 : whole
         }
-        for index in entries.indices {
-            entries[index].completesNumber =
-                index + 1 == entries.count || entries[index + 1].number > entries[index].number
+        // Nearly always all are of one.
+        var origin = Origin(run: 0, began: .max)
+        for index in entries.indices.reversed() {
+            let number = entries[index].number
+            entries[index].completesNumber = index + 1 == entries.count || entries[index + 1].number > number
+            if number <= origin.began { origin = try Self.origin(of: number, of: owner, in: connection) }
+            entries[index].run = origin.run
         }
         return entries
     }
@@ -135,11 +234,9 @@ package enum NotificationFeed {
 
     /// Counts what is not written at all: whoever stands before it is told to fetch changes.
     static func overflow(_ owner: Int64, in connection: any SQLConnection) throws {
-        let number = try connection.first(
-            "UPDATE notification_feed SET last = last + 1, floor = last + 1 WHERE owner = $1 RETURNING last",
-            [.integer(owner)]
-        ) { try $0.int64("last") }
-        if let number { try trim(owner, at: number, in: connection) }
+        for feed in try advance(", floor = last + 1", where: "owner = $1", [.integer(owner)], in: connection) {
+            try trim(owner, at: feed.place.last, in: connection)
+        }
     }
 
     /// Drops the oldest where a user has too many. Each number that a feed gives out comes by here, once all that has

@@ -91,17 +91,17 @@ package struct Notifier {
     ) throws {
         let told = "\(Watch.concerns) AND s.kind <> 1\(subscriptions)"
         // Of whoever has more of them, nothing is written for the devices but that they are to fetch changes.
-        let feeds = try connection.rows(
+        let feeds = try NotificationFeed.advance(
             """
-            UPDATE notification_feed SET last = last + 1, floor = CASE WHEN owner IN (
+            , floor = CASE WHEN owner IN (
                 SELECT v.viewer FROM zone_view v WHERE \(views) AND (
                     SELECT 1 FROM subscription s WHERE \(told) LIMIT 1 OFFSET \(PushLimits.subscriptionsPerChange)) IS NOT NULL
                 ) THEN last + 1 ELSE floor END
-            WHERE owner IN (
-                SELECT v.viewer FROM zone_view v WHERE \(views) AND EXISTS (SELECT 1 FROM subscription s WHERE \(told)))
-            RETURNING owner, last, floor
-            """, values
-        ) { (owner: try $0.int64("owner"), last: try $0.int64("last"), floor: try $0.int64("floor")) }
+            """,
+            where: """
+                owner IN (
+                    SELECT v.viewer FROM zone_view v WHERE \(views) AND EXISTS (SELECT 1 FROM subscription s WHERE \(told)))
+                """, values, in: connection)
         guard !feeds.isEmpty else { return }
         let next = values.count
         func write(to feeds: String, _ end: String = "", _ more: [SQLValue] = []) throws {
@@ -118,13 +118,13 @@ package struct Notifier {
         }
         try write(to: "f.floor < f.last")
         // Webhooks do not fetch: the first of them are told all the same.
-        for feed in feeds where mayHaveWebhooks && feed.floor == feed.last {
+        for feed in feeds where mayHaveWebhooks && feed.place.floor == feed.place.last {
             try write(
                 to: "f.owner = $\(next + 4)",
                 " AND s.has_webhook = 1 ORDER BY s.id LIMIT \(PushLimits.subscriptionsPerChange)",
                 [.integer(feed.owner)])
         }
-        for feed in feeds { try NotificationFeed.trim(feed.owner, at: feed.last, in: connection) }
+        for feed in feeds { try NotificationFeed.trim(feed.owner, at: feed.place.last, in: connection) }
         try announce(to: feeds.map(\.owner), mayHaveWebhooks: mayHaveWebhooks)
     }
 

@@ -73,10 +73,14 @@ package struct WebhookRow: Sendable {
     /// Names it among those under way.
     package var name: String { "\(owner)/\(environment)/\(database)/\(subscription)" }
 
-    /// The same in each attempt with the same content; tells a receiver nothing else.
-    package func deliveryID(upTo number: Int64) -> String {
-        Base64URL.encode(
-            ServerHash.digest(.webhookDelivery, Array(name.utf8), ServerBytes.of(delivered), ServerBytes.of(number)))
+    /// The same in each attempt with the same content; tells a receiver nothing else. A database that was put back
+    /// gives the numbers out again, for other content: in another run.
+    package func deliveryID(upTo last: NotificationFeed.ID) -> String {
+        let (name, start, end) = (Array(name.utf8), ServerBytes.of(delivered), ServerBytes.of(last.number))
+        guard last.run > 0 else {
+            return Base64URL.encode(ServerHash.digest(.webhookDelivery, name, start, end))
+        }
+        return Base64URL.encode(ServerHash.digest(.webhookDelivery, name, start, end, ServerBytes.of(last.run)))
     }
 
     /// Of a delivery without notifications: another one each time.

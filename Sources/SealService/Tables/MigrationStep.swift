@@ -13,4 +13,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case severalServers = "011-several-servers"
     case toldSubscriptions = "012-told-subscriptions"
     case turnsOfIndexes = "013-turns-of-indexes"
+    case runsOfNotifications = "014-runs-of-notifications"
 }

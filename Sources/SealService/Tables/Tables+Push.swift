@@ -1,5 +1,5 @@
-/// Subscriptions, what they gave rise to, where webhooks stand, and changes in public databases that subscribers are
-/// still to be told of. Every table but the last is keyed first by the subscriber (`identity.id`); times are
+/// Subscriptions, what they gave rise to, in which runs of the server, where webhooks stand, and changes in public
+/// databases that subscribers are still to be told of. Every table but the last is keyed first by the subscriber (`identity.id`); times are
 /// microseconds since 1970.
 extension Tables {
     static let push: [Table] = [
@@ -42,8 +42,25 @@ extension Tables {
                     last BIGINT NOT NULL,
                     floor BIGINT NOT NULL
                 );
-                """
+                """,
+                // The run that the last number was given out in, and where the feed stood before its first one in that;
+                // no run for numbers of before this step.
+                .runsOfNotifications: """
+                ALTER TABLE notification_feed ADD COLUMN run BIGINT NOT NULL DEFAULT 0;
+                ALTER TABLE notification_feed ADD COLUMN began BIGINT NOT NULL DEFAULT 0;
+                CREATE TABLE notification_run (
+                    owner BIGINT NOT NULL,
+                    position BIGINT NOT NULL,
+                    run BIGINT NOT NULL,
+                    PRIMARY KEY (owner, position)
+                );
+                """,
             ]),
+        Table(
+            "notification_run", key: "owner, position", whose: .identity("owner"), erased: .withAccount,
+            billed: .free("one a run"),
+            // Made with the columns of `notification_feed`.
+            history: [:]),
         Table(
             "notification", key: "owner, environment, database, subscription, zone_owner, zone, record",
             whose: .identity("owner"), erased: .withAccount,

@@ -11,6 +11,7 @@ import Synchronization
 
 @testable import SealServer
 @testable import SealService
+@testable import SealStorage
 
 extension Person {
     /// The same person, logged in on another device.
@@ -66,6 +67,14 @@ extension Person {
         ).results
     }
 
+    /// The id of a number that was given out since the server was started.
+    func notificationID(_ number: Int64) async throws -> String {
+        try await client.server.services.database.read { connection in
+            let run = try connection.first("SELECT MAX(number) AS run FROM server_run") { try $0.int64("run") }
+            return NotificationFeed.ID(number: number, run: run ?? 0).description
+        }
+    }
+
     /// An open event stream of this device, past its first event.
     func listen(after id: String? = nil) async throws -> TestEvents { try await TestEvents(client, after: id) }
 }
@@ -109,6 +118,8 @@ final class TestEvents: Sendable {
         var name = ""
         var id: String?
         var data = ""
+        /// That the id is of.
+        var number: Int64? { id.flatMap { NotificationFeed.ID($0) }?.number }
         /// Only the place has moved.
         var isHeartbeat: Bool { name.isEmpty }
 
