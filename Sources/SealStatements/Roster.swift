@@ -122,6 +122,20 @@ public struct Roster: Sendable {
     /// The newest generations that this roster has seen of somebody who is or was a member.
     public func knownIdentity(of user: UserID) -> IdentityChain? { history[user]?.last?.identity }
 
+    /// Those that the owner has had in this life: from the newest at its opening on.
+    var ownersGenerations: Range<Int> {
+        let opening = epochs.first { $0.context.incarnations == incarnations }?.openedAt ?? 0
+        let first = standing(of: owner, at: opening)?.identity.signingKeys.count ?? 1
+        return first - 1..<max(first, knownIdentity(of: owner)?.signingKeys.count ?? 0)
+    }
+
+    /// The epoch in force when this roster was told of the owner's next generation; nil where it knows none.
+    func epoch(thatReplaced generation: Int) -> UInt32? {
+        guard let told = history[owner]?.first(where: { $0.identity.signingKeys.count - 1 > generation }), told.from > 0
+        else { return nil }
+        return epochInForce(at: told.from - 1)?.number
+    }
+
     /// The newest generations that this roster has seen of everybody whom it names: members, former ones, and those
     /// whom an open invitation knows.
     public var knownIdentities: [IdentityChain] {

@@ -7,6 +7,14 @@ public struct VerifiedStatement: Sendable, Hashable {
     public let hash: Digest
 }
 
+/// A statement that took a record out of a scope, as that scope's roster vouches for it.
+public struct VerifiedDeparture: Sendable, Hashable {
+    public let statement: VerifiedStatement
+    /// The epoch of the scope that was left in which the owner's key that has signed it was replaced there; nil for the
+    /// newest one.
+    public let replacedIn: UInt32?
+}
+
 /// Verifies statements against one roster. Remembers the roots whose signatures it has checked, so that a batch costs
 /// one signature, however many of its records come.
 public struct StatementVerifier: Sendable {
@@ -46,11 +54,12 @@ public struct StatementVerifier: Sendable {
     /// The statement that took a record out of this scope, as who may not read the scope that it went into is shown it:
     /// the owner's, who alone moves records, and by the record's former scope this one's.
     ///
-    /// Nothing else of it can be judged here, nor need it be: it takes a record away, and gives nothing.
+    /// Nothing else of it can be judged here, nor need it be: it takes a record away, and gives nothing. It is kept as
+    /// it was signed, so that any key counts that the owner has had in this life.
     /// - Throws: decoding errors; `wrongContext`; `staleEpoch` for another life; `invalidProof`; `invalidSignature`.
     public func verifyDeparture(
         _ bytes: [UInt8], proof: StatementProof, recordName: String?
-    ) throws(SealError) -> VerifiedStatement {
+    ) throws(SealError) -> VerifiedDeparture {
         let statement = try Statement(canonicalBytes: bytes)
         let scope = roster.scope
         guard statement.container == scope.container, statement.environment == scope.environment,
@@ -64,9 +73,14 @@ public struct StatementVerifier: Sendable {
         guard let owner = roster.knownIdentity(of: scope.owner) else { throw .authorNotPermitted }
         let hash = Statement.hash(bytes)
         let root = try proof.root(from: hash)
-        try owner.current.signingKey.verify(
-            proof.signature, over: StatementTree.signedBytes(root: root, leafCount: proof.leafCount))
-        return VerifiedStatement(statement: statement, bytes: bytes, hash: hash)
+        let signed = StatementTree.signedBytes(root: root, leafCount: proof.leafCount)
+        for generation in roster.ownersGenerations.reversed() {
+            guard (try? owner.signingKeys[generation].verify(proof.signature, over: signed)) != nil else { continue }
+            return VerifiedDeparture(
+                statement: VerifiedStatement(statement: statement, bytes: bytes, hash: hash),
+                replacedIn: roster.epoch(thatReplaced: generation))
+        }
+        throw .invalidSignature
     }
 
     /// The statement is about this scope's records, and its author could write when it was signed.

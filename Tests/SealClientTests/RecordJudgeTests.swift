@@ -96,6 +96,26 @@ import Testing
         #expect(verdict([statement.ofShare]) == .unknownDeletion)
     }
 
+    /// Signed by a key that the owner has replaced since: true ones have come before what was read of the share.
+    @Test func aDepartureByAFormerKeyCountsOnlyWhereTheShareWasNotReadPast() throws {
+        let first = statement(1, in: statement.share, epoch: 3)
+        let left = statement(2, after: first, from: statement.share)
+        func verdict(readTo epoch: Int64?, knowing: [Statement], replacedIn: UInt32?) throws -> Verdict? {
+            var store = MemorySightings()
+            if let epoch { store.noteRead(statement.ofShare, upTo: epoch) }
+            var judge = RecordJudge(store)
+            for one in knowing { _ = judge.meet(one) }
+            let departure = Sighting(left, hash: Statements.hash(left), isDeparture: true, replacedIn: replacedIn)
+            return judge.admit([departure], asked: nil, accepting: [], readable: nil).first
+        }
+        #expect(try verdict(readTo: nil, knowing: [first], replacedIn: 3) == .accepted)
+        #expect(try verdict(readTo: 3, knowing: [first], replacedIn: 3) == .accepted)
+        #expect(try verdict(readTo: 4, knowing: [first], replacedIn: 3) == .backdated)
+        #expect(try verdict(readTo: 4, knowing: [], replacedIn: 3) == .unknownDeletion)
+        #expect(try verdict(readTo: 4, knowing: [first, left], replacedIn: 3) == .accepted)
+        #expect(try verdict(readTo: 4, knowing: [first], replacedIn: nil) == .accepted)
+    }
+
     // MARK: Epochs that were read past
 
     @Test mutating func whatWasNotShownInTimeIsLate() {

@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealPrimitives
 import SealStatements
 import Testing
@@ -44,6 +45,42 @@ extension HierarchicalShareTests {
         let bobsAudit = try await it.bob.container.audit()
         #expect(bobsAudit.outcome == .clean, "\(bobsAudit.failures)")
         #expect(bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
+    }
+
+    /// What left the share before its owner took new keys has left it for whoever reads that later, too.
+    @Test func whatLeftBeforeTheOwnersNewKeysIsGoneForWhoeverReadsLater() async throws {
+        let it = try await shared()
+        let token = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined).changeToken
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        item.setParent(it.note)
+        try await it.ann.own.save(item)
+        try await it.ann.rotateKeys(KeptKeys(it.ann))
+        let late = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: token)
+        #expect(late.deletions.map(\.recordID.recordName) == ["item"])
+        let fresh = try it.bob.onFreshDevice()
+        let all = try await fresh.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(all).contains("list"))
+        #expect(!names(all).contains("item"))
+        #expect(await failure { _ = try await fresh.shared.record(for: it.id(it.item)) } == .unknownItem)
+    }
+
+    /// New keys that only the zone was told of are told to the share as well before anything leaves it.
+    @Test func aShareIsToldOfNewKeysBeforeARecordLeavesIt() async throws {
+        let it = try await shared()
+        let token = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined).changeToken
+        let network = LossyTransport(try HTTPTransport(server: it.ann.server.origin), losing: "rosters/", [])
+        let device = try it.ann.through(network, pacing: FakePacing().pacing)
+        _ = try await device.own.recordZoneChanges(inZoneWith: it.zone)
+        network.lose(Array(repeating: .request, count: 1_000))
+        let kept = KeptKeys(it.ann)
+        _ = await failure { try await device.rotateKeys(kept) }
+        network.lose([])
+        let phone = try it.ann.starting(from: kept.seeds, trust: nil)
+        var item = try await phone.own.record(for: it.item.recordID)
+        item.setParent(it.note)
+        try await phone.own.save(item)
+        let late = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: token)
+        #expect(late.deletions.map(\.recordID.recordName) == ["item"])
     }
 
     /// A new key is due in what Bob may only read, and somebody else's to open: that is no reason against what he may

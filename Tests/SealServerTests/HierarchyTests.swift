@@ -236,7 +236,7 @@ import Testing
             let verifier = StatementVerifier(roster: share.roster)
             let proof = try StatementProof(gone.proof)
             let departure = try verifier.verifyDeparture([UInt8](gone.statement), proof: proof, recordName: "item")
-            #expect(departure.statement.scopeID == shared.zone.roster.scopeID)
+            #expect(departure.statement.statement.scopeID == shared.zone.roster.scopeID)
             #expect(throws: SealError.wrongContext) {
                 try StatementVerifier(roster: shared.zone.roster).verifyDeparture(
                     [UInt8](gone.statement), proof: proof, recordName: "item")

@@ -153,14 +153,33 @@ import Testing
 
     func verifyDeparture(
         _ statement: Statement, by key: SigningKey? = nil, asked: String? = "Note-1"
-    ) throws -> VerifiedStatement {
+    ) throws -> VerifiedDeparture {
         try StatementVerifier(roster: world.roster).verifyDeparture(
             statement.canonicalBytes(), proof: proof(statement, by: key ?? world.owner.signingKey), recordName: asked)
     }
 
+    @Test mutating func `A departure stands by each key that the owner has had in this life`() throws {
+        let good = try departure()
+        #expect(try verifyDeparture(good).replacedIn == nil)
+        let (first, second) = (world.owner, try Person(world.owner, next: 22))
+        let epoch = world.roster.currentEpoch.number
+        try world.append(by: first, [.identity([second.chain.signed[1]])], epoch: world.epoch())
+        #expect(try verifyDeparture(good, by: first.signingKey).replacedIn == epoch)
+        #expect(try verifyDeparture(good, by: second.signingKey).replacedIn == nil)
+        #expect(throws: SealError.invalidSignature) { try verifyDeparture(good, by: alice.signingKey) }
+        // In a life that began with the newer keys the former ones have taken nothing out.
+        try world.append(by: second, [.close])
+        try world.append(World.opening(of: world.scope, by: second, following: world.roster), by: second)
+        var now = good
+        now.zoneIncarnation = world.roster.incarnations.zone
+        now.formerScope = .init(scopeID: world.scope.id, incarnation: world.roster.incarnations.scope)
+        #expect(throws: SealError.invalidSignature) { try verifyDeparture(now, by: first.signingKey) }
+        #expect(try verifyDeparture(now, by: second.signingKey).replacedIn == nil)
+    }
+
     @Test func `A departure is the owner's word on a record of this scope in its present life`() throws {
         let good = try departure()
-        #expect(try verifyDeparture(good).statement == good)
+        #expect(try verifyDeparture(good).statement.statement == good)
         _ = try verifyDeparture(good, asked: nil)
         let wrong: [(Comment, SealError, (inout Statement) throws -> Void)] = [
             (

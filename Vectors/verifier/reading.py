@@ -75,8 +75,8 @@ def verify_public_statement(
     return statement
 
 
-def verify_departure(data: bytes, proof: Proof, record: str, roster: Roster) -> Statement:
-    """R-MOVE-6: a record that left this scope."""
+def verify_departure(data: bytes, proof: Proof, record: str, roster: Roster) -> tuple[Statement, int | None]:
+    """R-MOVE-6: a record that left this scope; with the epoch in which the key that signed it was replaced here, if it was."""
     statement, scope = Statement.decode(data), roster.scope
     require(statement.container == scope.container, Reason.CONTEXT, "a departure in another container")
     require(statement.environment == scope.environment, Reason.CONTEXT, "a departure in another environment")
@@ -91,8 +91,20 @@ def verify_departure(data: bytes, proof: Proof, record: str, roster: Roster) -> 
     current = (statement.zone_incarnation, former.incarnation if former else 0) == (life.zone, life.scope)
     require(current, Reason.STALE_EPOCH, "a departure from an earlier life")
     owner = present(roster.state.chains.get(scope.owner), Reason.AUTHOR, "an owner whom the roster does not know")
-    _check_proof(data, proof, owner.signing_key)
-    return statement
+    counts = [len(step.state.chains[scope.owner].generations) for step in roster.steps]
+    opening = next(number for number, step in enumerate(roster.steps) if step.state.life == life)
+    for generation in range(len(owner.generations) - 1, counts[opening] - 2, -1):
+        key = Identity.decode(owner.generations[generation].data).signing_key
+        try:
+            _check_proof(data, proof, key)
+        except Refused as refusal:
+            if refusal.reason is not Reason.SIGNATURE:
+                raise
+            continue
+        told = next((number for number, count in enumerate(counts) if count - 1 > generation), None)
+        epoch = roster.steps[told - 1].state.epoch if told else None
+        return statement, None if epoch is None else epoch.number
+    raise Refused(Reason.SIGNATURE, "a departure by none of the owner's keys of this life")
 
 
 def _check_place(statement: Statement, record: str, scope: Scope, scope_id: bytes) -> None:

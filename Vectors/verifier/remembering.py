@@ -105,6 +105,7 @@ class Sighting:
     moved: Statement | None = None
     tombstone: tuple[Statement, bytes] | None = None
     departed: bool = False
+    replaced_in: int | None = None  # of a departure: the epoch of the scope left in which its key was replaced there
     covered: bool = False  # named for a deletion: of what was accepted as gone it says nothing new
 
     @property
@@ -203,10 +204,10 @@ class Reader:
             statement = Statement.decode(shown.record.data)
             former = present(statement.former_scope, Reason.CONTEXT, "a departure from nowhere")
             roster = self._roster(former.scope_id)
-            verify_departure(shown.record.data, shown.record.proof, shown.name or statement.record, roster)
+            _, replaced_in = verify_departure(shown.record.data, shown.record.proof, shown.name or statement.record, roster)
             if shown.beside is not None:
                 shown.beside.check_gone(statement)
-            return Sighting(statement, shown.record.hash, departed=True)
+            return Sighting(statement, shown.record.hash, departed=True, replaced_in=replaced_in)
         statement = self._verified(shown.record, shown.name)
         if shown.tombstone is not None:
             if shown.leaf is None:
@@ -361,10 +362,15 @@ class Reader:
 
     def _is_late(self, sighting: Sighting, known: Known | None) -> bool:
         """R-SEEN-4; of a notice also R-DERIVED-7."""
+        is_new = known is None or known.hash != sighting.hash
+        former = sighting.statement.former_scope
+        if is_new and sighting.replaced_in is not None and former is not None:
+            if self.marks.get(former, -1) > sighting.replaced_in:
+                return True
         mark = self.marks.get(sighting.statement.place)
         if mark is None:
             return False
-        if sighting.statement.epoch < mark and (known is None or known.hash != sighting.hash):
+        if sighting.statement.epoch < mark and is_new:
             return True
         if sighting.tombstone is None or sighting.tombstone[0].epoch >= mark:
             return False

@@ -95,9 +95,9 @@ public struct RecordReading: Sendable {
     ) throws(SealError) -> ReadRecord {
         guard shown.deleted, !shown.hasFields else { throw .wrongContext }
         let proof = try shown.statementProof()
-        let verified = try verifier.verifyDeparture(shown.statementBytes, proof: proof, recordName: recordName)
-        guard isAbout(verified.statement, shown) else { throw .wrongContext }
-        return ReadRecord(gone: verified, proof, Sighting(verified, isDeparture: true))
+        let departure = try verifier.verifyDeparture(shown.statementBytes, proof: proof, recordName: recordName)
+        guard isAbout(departure.statement.statement, shown) else { throw .wrongContext }
+        return ReadRecord(gone: departure.statement, proof, Sighting(departure))
     }
 
     /// A notice that a record went with the target of its `deleteSelf` reference: the record's last statement and the

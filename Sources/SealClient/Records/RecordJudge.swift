@@ -87,7 +87,7 @@ public struct RecordJudge<Store: SightingStore> {
                 verdicts.append(try judged(verdict, of: sighting.recordName, asked: asked))
                 continue
             }
-            if let caughtUp, try isBackdated(sighting, known: known, before: caughtUp) {
+            if try isBackdated(sighting, known: known, before: caughtUp) {
                 // That something is gone which this device never had takes nothing from it, and an old deletion may
                 // have left the feed. It is not remembered.
                 guard sighting.isAcceptable, late.contains(sighting.hash) else {
@@ -118,11 +118,17 @@ public struct RecordJudge<Store: SightingStore> {
 
     /// Nothing that this device has not seen counts under an epoch that it has read past: neither the statement, nor
     /// the deletion that it is said to have gone with.
-    private func isBackdated(
-        _ sighting: Sighting, known: SeenStatement?, before caughtUp: Int64
+    private mutating func isBackdated(
+        _ sighting: Sighting, known: SeenStatement?, before caughtUp: Int64?
     ) throws(Store.Failure) -> Bool {
-        if known?.hash != sighting.hash, Int64(sighting.statement.epoch) < caughtUp { return true }
-        guard let deletion = sighting.deletion, Int64(deletion.epoch) < caughtUp else { return false }
+        if known?.hash != sighting.hash {
+            if let caughtUp, Int64(sighting.statement.epoch) < caughtUp { return true }
+            // A departure by a key that was replaced there came before whatever the scope's feed has told since.
+            if let replaced = sighting.replacedKey, let read = try self.caughtUp(in: replaced.place) {
+                if read > replaced.epoch { return true }
+            }
+        }
+        guard let caughtUp, let deletion = sighting.deletion, Int64(deletion.epoch) < caughtUp else { return false }
         return try newest(deletion.recordName)?.hash != deletion.hash
     }
 

@@ -67,7 +67,7 @@ public struct RecordVerifier: Sendable {
     /// A record that left a share: by the scope that it left.
     public func verifyDeparture(
         _ bytes: [UInt8], proof: StatementProof, recordName: String?
-    ) throws(SealError) -> VerifiedStatement {
+    ) throws(SealError) -> VerifiedDeparture {
         guard let former = try Statement(canonicalBytes: bytes).formerScope?.scopeID,
             let verifier = scopes[former]?.verifier
         else { throw .wrongContext }

@@ -12,6 +12,9 @@ public final class Sighting: Sendable {
     public let role: Role
     /// The statement took the record where this account does not see it.
     public let isDeparture: Bool
+    /// Of a departure by a key that the owner has replaced since: the scope that was left, and its epoch then. Nil for
+    /// the owner's newest key.
+    let replacedKey: (place: ScopePlace, epoch: Int64)?
 
     public var recordName: String { statement.recordName }
     public var revision: UInt64 { statement.revision }
@@ -47,24 +50,31 @@ public final class Sighting: Sendable {
     /// a statement that somebody vouches for.
     public var isAcceptable: Bool { if case .newest = role { !isDeparture } else { false } }
 
-    public convenience init(
-        _ verified: VerifiedStatement, moved: VerifiedStatement? = nil, role: Role = .newest, isDeparture: Bool = false
-    ) {
-        self.init(verified.statement, hash: verified.hash, moved: moved, role: role, isDeparture: isDeparture)
+    public convenience init(_ verified: VerifiedStatement, moved: VerifiedStatement? = nil, role: Role = .newest) {
+        self.init(verified.statement, hash: verified.hash, moved: moved, role: role)
+    }
+
+    public convenience init(_ departure: VerifiedDeparture) {
+        let (statement, hash) = (departure.statement.statement, departure.statement.hash)
+        self.init(statement, hash: hash, isDeparture: true, replacedIn: departure.replacedIn)
     }
 
     /// - Parameters:
     ///   - moved: what brought the record where it is, if that came along.
     ///   - isDeparture: it took the record where this account does not see it.
+    ///   - replacedIn: as of a `VerifiedDeparture`.
     public init(
         _ statement: Statement, hash: Digest, moved: VerifiedStatement? = nil, role: Role = .newest,
-        isDeparture: Bool = false
+        isDeparture: Bool = false, replacedIn: UInt32? = nil
     ) {
         self.statement = statement
         self.hash = hash
         self.moved = moved
         self.role = role
         self.isDeparture = isDeparture
+        replacedKey = replacedIn.flatMap { epoch in
+            statement.formerScope.map { (ScopePlace($0), Int64(epoch)) }
+        }
     }
 
     /// What was seen of the record says of this; nil where it may have become this.

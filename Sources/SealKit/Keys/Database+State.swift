@@ -14,6 +14,16 @@ extension Database {
         }
     }
 
+    /// The same of scopes that records are about to leave: their participants judge by these rosters who has taken the
+    /// records out.
+    func stateKeys(leaving scopes: Set<Digest>, _ ground: inout ZoneGround) async throws(SealKitError) {
+        for scopeID in scopes {
+            guard let view = ground[scopeID], !view.roster.isClosed, core.identity().untold(in: view.roster) != nil
+            else { continue }
+            ground.add(try await stateKeys(core.keeper(of: view.scope)))
+        }
+    }
+
     func state(
         _ generations: [SignedIdentity], _ view: ZoneView, _ keeper: ZoneKeeper
     ) async throws(SealKitError) -> ZoneView {

@@ -150,6 +150,7 @@ extension Database {
             }
             keys[target] = try view.currentKey()
         }
+        try await stateKeys(leaving: Set(moves.compactMap { $0.record.base?.statement.scopeID }), &ground)
         var drafts: [RecordDraft] = []
         for move in moves { drafts.append(try draft(move, ground)) }
         guard let key = keys[moves[0].target] else { return 0 }

@@ -263,6 +263,8 @@ extension ZoneBatch {
             // The key was somebody else's to renew, and then the zone went.
             if try readiness(of: view) == .ended { return false }
         }
+        let left = placed.compactMap { $0.isMove(in: ground) ? $0.item.base?.statement.scopeID : nil }
+        try await database.stateKeys(leaving: Set(left), &ground)
         return true
     }
 

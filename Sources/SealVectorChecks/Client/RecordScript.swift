@@ -127,8 +127,7 @@ struct RecordScript {
         let (bytes, proof) = (try record.bytes("statement"), try record.proof())
         do throws(SealError) {
             if item.has("departed") {
-                return Sighting(
-                    try verifier.verifyDeparture(bytes, proof: proof, recordName: name), isDeparture: true)
+                return Sighting(try verifier.verifyDeparture(bytes, proof: proof, recordName: name))
             }
         } catch {
             throw .refused(error)
