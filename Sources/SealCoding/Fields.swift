@@ -22,7 +22,7 @@ extension WireField {
             self = .stored(.asset(commitment), blob: asset.blob)
         case .omitted(let digest): self = .digest(try Digest(digest))
         case .publicAsset(let asset):
-            self = .publicAsset(PublicAsset(size: asset.size, root: try Digest(asset.root)), blob: asset.blob)
+            self = .publicAsset(try PublicAsset(claimed: asset.size, root: try Digest(asset.root)), blob: asset.blob)
         case nil: throw .malformed
         }
     }

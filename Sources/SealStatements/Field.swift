@@ -92,6 +92,13 @@ public struct PublicAsset: Sendable, Hashable {
         self.root = root
     }
 
+    /// As somebody says that it is.
+    /// - Throws: `invalidLength` beyond what an asset may be.
+    public init(claimed size: UInt64, root: Digest) throws(SealError) {
+        guard size <= Limits.assetBytes else { throw .invalidLength }
+        self.init(size: size, root: root)
+    }
+
     public func digest(name: String) -> Digest {
         let form = form()
         return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes[...])

@@ -52,7 +52,8 @@ struct AssetsController: Sendable {
             let count = range.map { Int64($0.count) } ?? size
             // What is small is read at once, as any other answer is.
             let isSmall = count <= LoadGate.countedAnswer
-            let hold = isSmall ? nil : try call.context.pass?.hold(answer: BlobContent.mostHeld(of: count), isDone: false)
+            let held = BlobContent.mostHeld(of: count)
+            let hold = isSmall ? nil : try call.context.pass?.hold(answer: held, isDone: false)
             let content = try await blobs.read(stored, range: range)
             guard content.totalSize == size else {
                 throw BlobStoreError.untrue("a blob of \(content.totalSize) bytes, of which \(size) were stored")

@@ -86,6 +86,28 @@ struct CoreValueTests {
         #expect(refused > 100)
     }
 
+    @Test("An asset of the public database has 2⁴⁸ bytes at most")
+    func largestPublicAsset() throws {
+        for (size, isTaken) in [(1 << 48, true), (1 << 48 + 1, false), (.max, false)] as [(UInt64, Bool)] {
+            let wire = Wire.Field.with {
+                $0.name = "film"
+                $0.content = .publicAsset(
+                    .with {
+                        $0.size = size
+                        $0.root = [UInt8](repeating: 1, count: 32)
+                    })
+            }
+            let generated = try Sealkit_V1_Field(serializedBytes: wire.protobuf())
+            let outcomes = [outcome { _ = try WireField(wire) }, outcome { _ = try WireField(generated) }]
+            for outcome in outcomes {
+                switch outcome {
+                case .success: #expect(isTaken)
+                case .failure(let error): #expect(!isTaken && error == .invalidLength)
+                }
+            }
+        }
+    }
+
     @Test("A proof means the same", arguments: [0, 1, 31, 32, 64, 1_024, 1_056])
     func proofs(pathBytes: Int) throws {
         let wire = Wire.StatementProof.with {
