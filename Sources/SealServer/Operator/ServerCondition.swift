@@ -37,7 +37,10 @@ final class ServerCondition: Sendable {
     var failingJobs: [String] { parts.withLock(\.failingJobs)() }
 
     /// Messages that were not taken, and are sent again: of all servers.
-    func stuckMessages() async throws -> Int64 { try await transactions.read { try Outbox.countStuck(in: $0) } }
+    func stuckMessages() async throws -> Int64 {
+        let now = clock()
+        return try await transactions.read { try Outbox.countStuck(now: now, in: $0) }
+    }
 
     /// Nil of requests, and where nothing can be said.
     func value(of measure: AlertMeasure) async throws -> Double? {

@@ -113,16 +113,19 @@ package final class Outbox: Sendable {
         }
     }
 
-    /// Whether anything waits that a process stored which is not there any more.
+    /// Whether anything is there that nobody sends: of a process that is not there any more, or whose end could not be
+    /// noted, by its own process either, so that it is there though its code is of no use.
     package func hasLeftOvers(in connection: any SQLConnection) throws -> Bool {
-        try !messengers.isEmpty && rows.areLeftOver(in: connection)
+        try OutgoingMessages.haveExpired(now: clock(), in: connection)
+            || !messengers.isEmpty && rows.areLeftOver(in: connection)
     }
 
     /// How many were tried in vain and are tried again, whichever server sends them.
-    package static func countStuck(in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT COUNT(*) AS count FROM outgoing_message WHERE attempts > 0") {
-            try $0.int64("count")
-        } ?? 0
+    /// - Parameter now: microseconds since 1970.
+    package static func countStuck(now: Int64, in connection: any SQLConnection) throws -> Int64 {
+        try connection.first(
+            "SELECT COUNT(*) AS count FROM outgoing_message WHERE attempts > 0 AND expires > $1", [.integer(now)]
+        ) { try $0.int64("count") } ?? 0
     }
 
     /// Goes on with it.
@@ -226,7 +229,8 @@ package final class Outbox: Sendable {
         return (try? await database.read { try rows.isOwn(id, in: $0) }) ?? true
     }
 
-    /// Notes how a message stands. Where that fails the message is sent once more, after the next start.
+    /// Notes how a message stands. Where that fails the message is sent once more, after the next start, unless its code
+    /// has expired by then.
     private func store(
         _ id: ID16, _ change: @escaping @Sendable (OutgoingMessages, ID16, any SQLConnection) throws -> Void
     ) async {

@@ -26,7 +26,8 @@ package struct WaitingMessage: Sendable {
 }
 
 /// The rows of messages that wait, sealed with a key that is not on the database's disk: address and code lie there
-/// only as long as they are being sent, and show neither in the database nor in its backups.
+/// only as long as they are being sent, or until the code has expired where that they were could not be noted, and show
+/// neither in the database nor in its backups.
 struct OutgoingMessages: Sendable {
     let key: SecretBytes
     /// The process that sends what it stores: `Peers.own`.
@@ -70,6 +71,11 @@ struct OutgoingMessages: Sendable {
         guard !others.isEmpty else { return [] }
         let processes = try connection.processes()
         return Set(others).filter { !processes.contains($0) }
+    }
+
+    /// Whether something is there that is not sent any more, whoever stored it.
+    static func haveExpired(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM outgoing_message WHERE expires <= $1 LIMIT 1", [.integer(now)])
     }
 
     /// Whether something waits that nobody sends.

@@ -211,6 +211,32 @@ import Testing
         }
     }
 
+    /// Its server goes on for weeks: whatever could not be noted is not there for as long.
+    @Test func whatCouldNotBeNotedGoesOnceItsCodeIsOfNoUse() async throws {
+        let hook = WriteHook()
+        try await RunningServer.with(hook: hook) { server in
+            try await waitUntil("its jobs have looked") { server.services.jobs.areIdle }
+            let alice = try await TestClient.ready(server)
+            server.mail.fail(with: [.unavailable])
+            server.mail.before {
+                // What is written next is that it went out.
+                guard server.mail.tries == 1 else { return }
+                hook.arm { _ in throw StorageError.unavailable(message: "gone") }
+            }
+            _ = try await alice.begin("alice@example.org")
+            _ = try await server.mail.code(1)
+            try await waitUntil("it is not sent any more") { server.services.outbox.count == 0 }
+            #expect(!hook.isArmed)
+            #expect(try await Self.waiting(server).map(\.attempts) == [1])
+            #expect(try await server.services.condition.value(of: .stuckMessages) == 1)
+            server.clock.advance(seconds: 3_600)
+            #expect(try await server.services.condition.value(of: .stuckMessages) == 0)
+            server.services.jobs.wake(.outbox)
+            try await waitUntil("nothing waits") { try await Self.waiting(server).isEmpty }
+            #expect(server.mail.tries == 2)
+        }
+    }
+
     @Test func aMessageWhoseCodeHasExpiredIsNotSent() async throws {
         let (folder, clock) = (TemporaryFolder(), TestClock())
         try await RunningServer.with(folder: folder, clock: clock, outboxWaits: [.seconds(3600)]) { server in

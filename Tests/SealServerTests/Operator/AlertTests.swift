@@ -83,11 +83,15 @@ import Testing
             #expect(server.mail.sent.last?.body.contains("backup-age at the moment is above 26 hours") == true)
 
             try await add(boss, Self.rule("codes") { ($0.measure, $0.value) = ("stuck-messages", 0) })
+            let (past, later) = (server.clock.now, server.clock.now + 600_000_000)
             try await server.services.transactions.write(at: .everything) { connection in
-                for (id, attempts) in [(UInt8(1), Int64(0)), (2, 1)] {
+                for (id, attempts, expires) in [(UInt8(1), Int64(0), later), (2, 1, later), (3, 1, past)] {
                     try connection.execute(
-                        "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, 'x', $2, $3, 0)",
-                        [.blob([UInt8](repeating: id, count: 16)), .blob([]), .integer(attempts)])
+                        "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, 'x', $2, $3, $4)",
+                        [
+                            .blob([UInt8](repeating: id, count: 16)), .blob([]), .integer(attempts),
+                            .integer(expires),
+                        ])
                 }
             }
             #expect(try await server.services.condition.value(of: .stuckMessages) == 1)
