@@ -36,8 +36,8 @@ package struct LogIn: Sendable {
     }
 
     /// Where the disk is full, a device that the account has already gets a session of this process alone: a login
-    /// writes nothing that reading needs.
-    /// - Throws: `invalidArguments`; `notAuthenticated` for a login that does not hold; `unknownItem`, `keysReplaced`;
+    /// writes nothing that reading needs. Beside other servers, which would not know it, there is none.
+    /// - Throws: `StorageError.full`; `invalidArguments`; `notAuthenticated` for a login that does not hold; `unknownItem`, `keysReplaced`;
     ///   `permissionFailure` for a device that was revoked.
     package func run(_ message: Sealkit_V1_LoginRequest) async throws -> Answer {
         let login = try Login(message)
@@ -55,7 +55,7 @@ package struct LogIn: Sendable {
                 return try login.begin(account, token: token, now: now, in: connection)
             }
             return Answer(message: message, provisionalOf: nil)
-        } catch StorageError.full where terms.challenges.isOwn(login.proof.challenge) {
+        } catch StorageError.full where sessions.mayBeProvisional && terms.challenges.isOwn(login.proof.challenge) {
             // Which of the others' were used nobody could note.
             let sessions = self.sessions
             let answer = try await transactions.read { connection -> Answer? in

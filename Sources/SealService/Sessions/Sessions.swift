@@ -71,6 +71,10 @@ package final class Sessions: Sendable {
         return Issued(token: Base64URL.encode(randomToken), expires: now + lifetime)
     }
 
+    /// Whether every request comes to this process: another one refuses a session that this one alone has, and its
+    /// device would log in again and again.
+    package var mayBeProvisional: Bool { peers.isAlone }
+
     /// Begins a session without the database, which cannot be written.
     /// - Throws: `storageFull` where there are too many.
     package func issueProvisional(

@@ -2,6 +2,7 @@ import Foundation
 import SealPrimitives
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealServer
@@ -31,14 +32,15 @@ import Testing
 
     /// - Parameter onSecond: called while the second one is there; after it, the first one is alone.
     private func withTwo(
-        limits: AbuseLimits? = nil, outboxWaits: [Duration] = [.milliseconds(5)],
+        limits: AbuseLimits? = nil, outboxWaits: [Duration] = [.milliseconds(5)], hook: WriteHook? = nil,
         _ onSecond: @escaping @Sendable (RunningServer, RunningServer) async throws -> Void,
         alone: @escaping @Sendable (RunningServer) async throws -> Void = { _ in }
     ) async throws {
         let store = try await ScriptedStore()
         let (database, place, look) = (try database(), Self.place(store), Duration.milliseconds(50))
         try await RunningServer.with(
-            limits: limits, folder: folder, outboxWaits: outboxWaits, jobLook: look, database: database, blobs: place
+            limits: limits, folder: folder, outboxWaits: outboxWaits, hook: hook, jobLook: look, database: database,
+            blobs: place
         ) { first in
             try copySecrets()
             try await RunningServer.with(
@@ -135,7 +137,7 @@ import Testing
             let events = try await desk.at(second).listen()
             for number in 1...3 {
                 _ = try await phone.save([Write("a\(number)")], in: zone)
-                #expect(try await events.next().id == "\(number)")
+                #expect(try await events.next().number == Int64(number))
             }
             events.close()
         }
@@ -225,6 +227,28 @@ import Testing
             try await waitUntil("it is the other one's") { first.services.outbox.count == 0 }
             #expect(first.mail.tries == 1)
             #expect(try await first.rows(in: ["outgoing_message"]).count == 1)
+        }
+    }
+
+    /// A session that one of them alone has would be none at the other: its device would log in again and again.
+    @Test func besideAnotherServerAFullDiskLeavesNoSession() async throws {
+        let hook = WriteHook()
+        let known = Mutex<TestClient?>(nil)
+        try await withTwo(hook: hook) { first, _ in
+            var client = try TestClient(first)
+            client.token = try await client.create().token
+            let reader = client
+            hook.arm { _ in throw StorageError.full }
+            try await expectRefusal(.storageFull) { try await reader.login() }
+            #expect(!hook.isArmed)
+            #expect(try await reader.me().account.count == 32)
+            known.withLock { $0 = reader }
+        } alone: { first in
+            let reader = try #require(known.withLock { $0 })
+            hook.arm { _ in throw StorageError.full }
+            var again = reader
+            again.token = try await again.login().token
+            #expect(try await again.me().sessionExpires == first.clock.now + ProvisionalSession.lifetime)
         }
     }
 
