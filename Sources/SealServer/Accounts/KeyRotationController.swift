@@ -38,7 +38,12 @@ struct KeyRotationController: Sendable {
         }
         let token = randomBytes(32)
         let (answer, account) = try await claim.write(transactions, at: .everything) { connection in
-            let account = try rotation.run(now: now, in: connection)
+            let (account, isFirst) = try rotation.run(now: now, in: connection)
+            if isFirst {
+                // What goes on without a session may have been set up by whoever had the old key.
+                try ServerKeys.revokeAll(of: account.id, now: now, in: connection)
+                try Subscriptions.endWebhooks(of: account.id, in: connection)
+            }
             return (try rotation.login.begin(account, token: token, now: now, in: connection), account.id)
         }
         sessions.forget(account: account)

@@ -39,21 +39,21 @@ package struct KeyRotation: Sendable {
             "SELECT 1 FROM login_key WHERE public_key = $1 AND replaced <> 0", [.blob(loginKey.bytes)])
     }
 
-    /// Puts the new key in the old one's place, in the caller's transaction: no session outlives it, no recovery
-    /// bundle, and nothing that whoever had the old key could have set up to go on by itself: no server-to-server key
-    /// and no webhook.
+    /// Puts the new key in the old one's place, in the caller's transaction: no session outlives it, and no recovery
+    /// bundle.
     ///
     /// The same rotation again, after a lost answer, brings its recovery bundles and changes nothing else.
+    /// - Returns: the account, and whether this is the first time.
     /// - Throws: `keysReplaced` when another key has taken the old one's place; `unknownItem`; `constraintViolation`
     ///   where a bundle's id is another bundle's.
-    package func run(now: Int64, in connection: any SQLConnection) throws -> Accounts.Row {
+    package func run(now: Int64, in connection: any SQLConnection) throws -> (account: Accounts.Row, isFirst: Bool) {
         if let account = try Accounts.find(loginKey: login.loginKey, in: connection) {
             let isRepeated = try connection.exists(
                 "SELECT 1 FROM login_key WHERE public_key = $1 AND account = $2 AND replaced <> 0",
                 [.blob(formerKey.bytes), .integer(account.id)])
             guard isRepeated else { throw Self.taken }
             try replaceBundles(of: account, now: now, in: connection)
-            return account
+            return (account, false)
         }
         guard try !Self.isReplaced(login.loginKey, in: connection) else { throw Self.taken }
         guard let account = try Accounts.find(loginKey: formerKey, in: connection) else {
@@ -69,9 +69,7 @@ package struct KeyRotation: Sendable {
         try replaceBundles(of: account, now: now, in: connection)
         try Sessions.endAll(of: account.id, in: connection)
         try Devices.forgetAll(of: account.id, in: connection)
-        try ServerKeys.revokeAll(of: account.id, now: now, in: connection)
-        try Subscriptions.endWebhooks(of: account.id, in: connection)
-        return account
+        return (account, true)
     }
 
     private func replaceBundles(of account: Accounts.Row, now: Int64, in connection: any SQLConnection) throws {

@@ -162,7 +162,7 @@ package struct Subscriptions {
     }
 
     /// Ends the webhooks of all that an account has subscribed to. Its devices go on being told.
-    static func endWebhooks(of account: Int64, in connection: any SQLConnection) throws {
+    package static func endWebhooks(of account: Int64, in connection: any SQLConnection) throws {
         let hooked = try connection.rows(
             """
             SELECT DISTINCT i.container, s.environment, s.database FROM identity i JOIN subscription s ON s.owner = i.id

@@ -115,7 +115,7 @@ extension ServerKeys {
     }
 
     /// All that an account has made, wherever they are for.
-    static func revokeAll(of owner: Int64, now: Int64, in connection: any SQLConnection) throws {
+    package static func revokeAll(of owner: Int64, now: Int64, in connection: any SQLConnection) throws {
         let users = try connection.rows(
             "SELECT user_name FROM server_key WHERE owner = $1 ORDER BY user_name", [.integer(owner)]
         ) { try $0.text("user_name") }

@@ -12,6 +12,9 @@ package struct Registration: Sendable {
         case closed
     }
 
+    /// How long a used code is remembered after its time.
+    private static let memory: Int64 = 7 * 86_400_000_000
+
     let mode: Mode
     private let key: SecretBytes
 
@@ -57,7 +60,7 @@ package struct Registration: Sendable {
         }
         // Expired codes are refused by their time; a clock that jumps forth and back gives no used one a second life.
         try connection.dropSome(
-            of: "registration_code", key: "id", where: "expires <= $1", [.integer(now - TokenVerifier.memory)])
+            of: "registration_code", key: "id", where: "expires <= $1", [.integer(now - Self.memory)])
         let isNew = try connection.execute(
             "INSERT INTO registration_code (id, expires) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
             [.blob(code.id), .integer(expires)])
