@@ -137,7 +137,8 @@ public final class AccountProvider: Sendable {
 
     /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request, and fetched
     /// assets that were not moved away are removed, and so is what its journal holds, as they are when somebody else
-    /// signs in. What the app itself has kept of the account, and its trust file, are the app's to remove.
+    /// signs in. The account's key store is locked. What the app itself has kept of the account, and its trust file, are
+    /// the app's to remove.
     public func signOut() {
         change { content in
             if case .signedOut = content.state { return nil }
@@ -147,9 +148,10 @@ public final class AccountProvider: Sendable {
         }
     }
 
-    /// Drops the account's keys from memory until it is signed in again: the user has to give the passphrase, say. What
-    /// the app itself holds, the account and databases that it has taken, keeps them there as long as it does.
-    /// Calls fail with `accountTemporarilyUnavailable`.
+    /// Drops the account's keys from memory until it is signed in again: the user has to give the passphrase, say. The
+    /// account's key store is locked as well, and a ``FileKeyStore`` asks again (``KeyStore/lock()``). What the app
+    /// itself holds, the account and databases that it has taken, keeps them there as long as it does. Calls fail with
+    /// `accountTemporarilyUnavailable`.
     public func lock() {
         var held: (account: Account, journal: OperationJournal?)?
         change { content in
@@ -222,7 +224,11 @@ public final class AccountProvider: Sendable {
             let parts = content.lockedParts
             let change = body(&content)
             let isGone = before.rootKey != content.state.rootKey
-            let gone = (account: isGone ? before.account : nil, parts: isGone ? parts : [])
+            let gone = (
+                account: isGone ? before.account : nil, parts: isGone ? parts : [],
+                // Nobody's keys are at hand from now on: nor in what they came from.
+                store: content.state.account == nil ? before.account?.keyStore : nil
+            )
             if isGone || content.state.account != nil { content.lockedParts = [] }
             if change != nil { content.generation += 1 }
             switch change {
@@ -233,6 +239,7 @@ public final class AccountProvider: Sendable {
             }
             return (change, gone, (journal: former, isKept: former === content.journal))
         }
+        gone.store?.lock()
         // With what containers have made for it goes the last that has its keys, but for databases that the app has.
         let (generation, stores) = content.withLock { ($0.generation, $0.stores) }
         for forget in stores.bodies { forget(generation) }

@@ -1,6 +1,7 @@
 import Crypto
 public import Foundation
 import SealPrimitives
+import Synchronization
 
 /// Keeps an account in a key file, sealed by a passphrase where one is given (Argon2id).
 ///
@@ -13,9 +14,16 @@ public actor FileKeyStore: KeyStore {
     /// The key file, which need not be there yet.
     public nonisolated let file: URL
     private let ask: Passphrase?
-    private var asked: SecretBytes?
-    /// The file as it was read or written last.
-    private var last: Kept?
+    private nonisolated let held = Mutex(Held())
+
+    /// What stays in memory between calls.
+    private struct Held {
+        var asked: SecretBytes?
+        /// The file as it was read or written last.
+        var last: Kept?
+        /// How often it was locked: a call that began before that leaves nothing behind.
+        var locks = 0
+    }
 
     private struct Kept {
         let hash: SHA256Digest
@@ -24,8 +32,9 @@ public actor FileKeyStore: KeyStore {
     }
 
     /// - Parameter file: the key file, which need not be there yet.
-    /// - Parameter passphrase: asked for once, when it is needed: a sealed file is opened, or a new one is written. A
-    ///   new file is unsealed without it. A file that is there stays sealed, or unsealed, as it is.
+    /// - Parameter passphrase: asked for when it is needed, since a sealed file is opened or a new one is written: once,
+    ///   and once more after each `lock()` and `delete()`. A new file is unsealed without it. A file that is there stays
+    ///   sealed, or unsealed, as it is.
     public init(file: URL, passphrase: Passphrase? = nil) {
         // Where the name is a link, the file that it leads to is what is read and replaced.
         self.file = file.resolvingSymlinksInPath()
@@ -38,10 +47,11 @@ public actor FileKeyStore: KeyStore {
 
     public func save(_ secrets: AccountSecrets, replacing old: AccountSecrets?) async throws(SealKitError) {
         try secrets.check()
+        let locks = locks
         let kept = try await read()
         try old.checkIsStill(kept?.secrets)
         let isSealed = kept?.isSealed ?? (ask != nil)
-        try replace(kept, with: secrets, passphrase: isSealed ? try await passphrase() : nil)
+        try replace(kept, with: secrets, passphrase: isSealed ? try await passphrase() : nil, since: locks)
     }
 
     /// Seals the file by another passphrase.
@@ -50,30 +60,51 @@ public actor FileKeyStore: KeyStore {
     ///   throws.
     public func changePassphrase(to passphrase: String?) async throws(SealKitError) {
         guard passphrase?.isEmpty != true else { throw KeyFile.emptyPassphrase }
+        let locks = locks
         guard let kept = try await read() else { throw KeyFile.missing(file) }
         let new = passphrase.map(SecretBytes.init(passphrase:))
-        try replace(kept, with: kept.secrets, passphrase: new)
-        asked = new
+        try replace(kept, with: kept.secrets, passphrase: new, since: locks)
+        keep(since: locks) { $0.asked = new }
+    }
+
+    /// Forgets passphrase and seeds, which are in the file: the next call reads it, and asks where it is sealed.
+    public nonisolated func lock() {
+        held.withLock { held in
+            held.asked = nil
+            held.last = nil
+            held.locks += 1
+        }
+    }
+
+    private nonisolated var locks: Int { held.withLock { $0.locks } }
+
+    private nonisolated func keep(since locks: Int, _ change: (inout Held) -> Void) {
+        held.withLock { held in if held.locks == locks { change(&held) } }
     }
 
     public func delete() async throws(SealKitError) {
         try PrivateFile.locked(file) { () throws(SealKitError) in try PrivateFile.remove(file) }
-        last = nil
+        lock()
     }
 
     private func read() async throws(SealKitError) -> Kept? {
+        let locks = locks
         guard let content = try PrivateFile.read(file) else { return nil }
         let hash = SHA256.hash(data: content.bytes)
-        if let last, last.hash == hash { return last }
+        if let last = held.withLock({ $0.last }), last.hash == hash { return last }
         let keyFile = try KeyFile(content.bytes, name: file.path)
         try PrivateFile.checkAccess(content, of: file, isSecret: !keyFile.isSealed)
         let kept = Kept(hash: hash, isSealed: keyFile.isSealed, secrets: try await open(keyFile))
-        last = kept
+        keep(since: locks) { $0.last = kept }
         return kept
     }
 
-    /// - Parameter kept: what the file has to hold still; nil when there is to be none.
-    private func replace(_ kept: Kept?, with secrets: AccountSecrets, passphrase: SecretBytes?) throws(SealKitError) {
+    /// - Parameters:
+    ///   - kept: what the file has to hold still; nil when there is to be none.
+    ///   - locks: how often the store had been locked when the call began.
+    private func replace(
+        _ kept: Kept?, with secrets: AccountSecrets, passphrase: SecretBytes?, since locks: Int
+    ) throws(SealKitError) {
         // Before the lock is taken: to derive a key takes a second.
         let content = try KeyFile.content(secrets, passphrase: passphrase)
         try PrivateFile.locked(file) { () throws(SealKitError) in
@@ -83,7 +114,8 @@ public actor FileKeyStore: KeyStore {
             }
             try PrivateFile.replace(file, with: content)
         }
-        last = Kept(hash: SHA256.hash(data: content), isSealed: passphrase != nil, secrets: secrets)
+        let written = Kept(hash: SHA256.hash(data: content), isSealed: passphrase != nil, secrets: secrets)
+        keep(since: locks) { $0.last = written }
     }
 
     private func open(_ keyFile: KeyFile) async throws(SealKitError) -> AccountSecrets {
@@ -93,13 +125,14 @@ public actor FileKeyStore: KeyStore {
             return try keyFile.secrets(passphrase: passphrase)
         } catch {
             // The next try asks again.
-            if error.code == .wrongPassphrase { asked = nil }
+            if error.code == .wrongPassphrase { held.withLock { $0.asked = nil } }
             throw error
         }
     }
 
     private func passphrase() async throws(SealKitError) -> SecretBytes {
-        if let asked { return asked }
+        if let asked = held.withLock({ $0.asked }) { return asked }
+        let locks = locks
         guard let ask else {
             throw SealKitError(
                 .wrongPassphrase, "\(file.path) is sealed, and no passphrase was given", remedy: "give the store one")
@@ -107,7 +140,7 @@ public actor FileKeyStore: KeyStore {
         let typed = try await ask()
         guard !typed.isEmpty else { throw KeyFile.emptyPassphrase }
         let passphrase = SecretBytes(passphrase: typed)
-        asked = passphrase
+        keep(since: locks) { $0.asked = passphrase }
         return passphrase
     }
 }

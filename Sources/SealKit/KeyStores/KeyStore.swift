@@ -35,9 +35,15 @@ public protocol KeyStore: Sendable {
 
     /// Forgets the account on this device. Nothing to forget is no error.
     func delete() async throws(SealKitError)
+
+    /// Drops what it holds in memory of what it keeps, a passphrase as well: ``AccountProvider/lock()`` asks for it.
+    /// Without one of its own a store does nothing.
+    func lock()
 }
 
 extension KeyStore {
+    public func lock() {}
+
     /// Changes what is kept, once more when another process has changed it meanwhile.
     /// - Returns: what is kept now.
     /// - Throws: `notAuthenticated` when nothing is kept; what `load`, `save` and `change` throw.
