@@ -206,6 +206,43 @@ import Testing
         }
     }
 
+    /// What was handed over is sent again as it was, and nothing says that it did not arrive.
+    @Test func anApprovalWhoseAnswerIsLostIsGivenAgain() async throws {
+        let ann = try await Person(server)
+        let transport = try HTTPTransport(server: server.origin)
+        let losses: [LossyTransport.Loss] = [.answer] + Array(repeating: .request, count: 100)
+        let network = LossyTransport(transport, losing: "enrol/deliver", losses)
+        let account = try ann.through(network).account
+        let enrolment = try await EnrolmentInProgress(account, server: transport, name: "desk")
+        _ = try await enrolment.comparisons()
+        #expect(await failure { try await enrolment.old.confirm() } != nil)
+        network.lose([])
+        try await enrolment.old.confirm()
+        _ = try await enrolment.new.confirm(trust: try TrustStore())
+        #expect(Set(network.bodies).count == 1)
+        #expect(try await account.devices().map(\.name) == ["test", "desk"])
+        #expect(try await account.newDevices().isEmpty)
+    }
+
+    /// The new device has ended the enrolment, since it has all that it needs.
+    @Test func anApprovalThatWasTakenIsOneThoughNoAnswerSaidSo() async throws {
+        let ann = try await Person(server)
+        let transport = try HTTPTransport(server: server.origin)
+        let losses: [LossyTransport.Loss] = [.answer] + Array(repeating: .request, count: 100)
+        let network = LossyTransport(transport, losing: "enrol/deliver", losses)
+        let account = try ann.through(network).account
+        _ = try await account.devices()
+        let enrolment = try await EnrolmentInProgress(account, server: transport, name: "desk")
+        _ = try await enrolment.comparisons()
+        #expect(await failure { try await enrolment.old.confirm() } != nil)
+        _ = try await enrolment.new.confirm(trust: try TrustStore())
+        network.lose([])
+        // Told that it failed, its user is told of the device; told that it did not, no more.
+        #expect(try await account.devices().filter(\.isNew).map(\.name) == ["desk"])
+        try await enrolment.old.confirm()
+        #expect(try await account.newDevices().isEmpty)
+    }
+
     @Test func eitherDeviceEndsItAtAnyStep() async throws {
         let ann = try await Person(server)
         let transport = try HTTPTransport(server: server.origin)

@@ -4,6 +4,7 @@ import SealEnvelope
 import SealPrimitives
 import SealWire
 import SwiftProtobuf
+import Synchronization
 
 extension Account {
     /// Brings this account to another device, which shows an invitation: the half of the device that has the account.
@@ -30,6 +31,14 @@ public final class DeviceApproval: Sendable {
     private let commitment: Digest
     private let answer: Digest
     private let loginKey: VerificationKey
+    private let handed = Mutex(Handed())
+
+    private struct Handed {
+        /// From the first time on that it was sent: again it is the same.
+        var sealed: [UInt8]?
+        /// An answer, or the list of devices, has said that it is there.
+        var isCertain = false
+    }
 
     fileprivate init(_ id: ID16, account: Account) async throws(SealKitError) {
         self.account = account
@@ -65,22 +74,26 @@ public final class DeviceApproval: Sendable {
 
     /// The user has seen that both devices show the same: seals the account's keys to the new device, with the heads of
     /// all rosters that this one has verified.
+    ///
+    /// After `serverResponseLost` or `networkFailure` the account may have been handed over: call it again, or look
+    /// whether the new device is among `Account.devices()`.
     /// - Throws: as `comparison()`; `limitExceeded` when this device knows more rosters than go along;
     ///   `constraintViolation` where the account has taken new keys meanwhile, and the enrolment is ended.
     public func confirm() async throws(SealKitError) {
-        try await hand(over: try await transcript().confirmedByUser())
+        do { try await hand(over: try await transcript().confirmedByUser()) } catch { try await settle(error) }
     }
 
     /// As `confirm()`, when this device has scanned the transcript off the new one.
     /// - Throws: `integrityFailure` also when the transcripts differ; then the enrolment is ended.
     public func confirm(scanned text: String) async throws(SealKitError) {
-        let seen = try await transcript()
+        let seen: Enrolment.Transcript
+        do { seen = try await transcript() } catch { return try await settle(error) }
         let confirmed: Enrolment.Confirmed
         do { confirmed = try seen.confirmed(scanning: text) } catch {
             await cancel()
             throw error
         }
-        try await hand(over: confirmed)
+        do { try await hand(over: confirmed) } catch { try await settle(error) }
     }
 
     /// The codes differ, or the user has had enough.
@@ -100,23 +113,19 @@ public final class DeviceApproval: Sendable {
     }
 
     private func hand(over confirmed: Enrolment.Confirmed) async throws(SealKitError) {
+        // Those of the login key that both devices have compared: more may come at any moment.
+        let seeds = account.seeds
         guard account.session.publicKey == loginKey else {
             await cancel()
             throw SealKitError(
                 .constraintViolation, "this account has taken new keys since the enrolment began",
                 remedy: "begin the enrolment again on the new device")
         }
-        let heads = try await account.deviceKeeper.trust?.heads() ?? []
         let sealed: [UInt8]
-        do {
-            sealed = try Enrolment.seal(
-                Enrolment.Package(seeds: account.seeds, heads: heads), to: confirmed, using: XWingHPKE.self)
-        } catch .invalidLength {
-            throw SealKitError(
-                .limitExceeded, "this device knows more rosters than can go along with an enrolment",
-                remedy: "use the recovery key on the new device")
-        } catch {
-            throw SealKitError.integrity(error, "the new device's key")
+        if let sent = handed.withLock({ $0.sealed }) {
+            sealed = sent
+        } else {
+            sealed = try await seal(seeds, to: confirmed)
         }
         // Before it is there: to this device the new one is no news.
         try await account.deviceKeeper.trust?.expect(mailbox.id, account: account.deviceKeeper.account)
@@ -124,8 +133,43 @@ public final class DeviceApproval: Sendable {
             $0.enrolmentID = Data(mailbox.id.bytes)
             $0.sealed = Data(sealed)
         }
+        handed.withLock { $0.sealed = sealed }
         _ = try await mailbox.send(Endpoints.devices.deliverEnrolment, request)
+        handed.withLock { $0.isCertain = true }
         mailbox.turn.end()
+    }
+
+    private func seal(
+        _ seeds: [AccountSeed], to confirmed: Enrolment.Confirmed
+    ) async throws(SealKitError) -> [UInt8] {
+        let heads = try await account.deviceKeeper.trust?.heads() ?? []
+        do {
+            return try Enrolment.seal(
+                Enrolment.Package(seeds: seeds, heads: heads), to: confirmed, using: XWingHPKE.self)
+        } catch .invalidLength {
+            throw SealKitError(
+                .limitExceeded, "this device knows more rosters than can go along with an enrolment",
+                remedy: "use the recovery key on the new device")
+        } catch {
+            throw SealKitError.integrity(error, "the new device's key")
+        }
+    }
+
+    /// The new device ends the enrolment once it has taken what was sent, though no answer said that it had arrived:
+    /// then it is one of the account's, which only its keys can have made it.
+    /// - Throws: `failure`, unless it is that.
+    private func settle(_ failure: SealKitError) async throws(SealKitError) {
+        guard handed.withLock({ $0.sealed != nil && !$0.isCertain }) else { throw failure }
+        let (trust, own) = (account.deviceKeeper.trust, account.deviceKeeper.account)
+        if failure.code == .unknownItem {
+            try? await trust?.expect(mailbox.id, account: own)
+            if let devices = try? await account.devices(), devices.contains(where: { $0.id == mailbox.id.hex }) {
+                handed.withLock { $0.isCertain = true }
+                return
+            }
+        }
+        try? await trust?.expectNoMore(mailbox.id, account: own)
+        throw failure
     }
 }
 

@@ -132,6 +132,17 @@ extension TrustStore {
         try await writing { try Self.know([id], account, $0) }
     }
 
+    /// It is news after all, should it come or be there: its user was told that it does not come.
+    func expectNoMore(_ id: ID16, account: [UInt8]) async throws(SealKitError) {
+        let (account, id) = (Data(account), Data(id.bytes))
+        try await writing { db in
+            // One that no list has named has no time yet.
+            try db.execute(
+                sql: "DELETE FROM device WHERE account = ? AND id = ? AND added = 0", arguments: [account, id])
+            try db.execute(sql: "UPDATE device SET isNew = 1 WHERE account = ? AND id = ?", arguments: [account, id])
+        }
+    }
+
     private static func know(_ ids: [ID16], _ account: Data, _ db: GRDB.Database) throws {
         for id in ids {
             try db.execute(
