@@ -1,6 +1,9 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealLab
+import SealPrimitives
+import SealWire
 import Testing
 
 @testable import SealKit
@@ -79,6 +82,22 @@ import Testing
             "account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: second)
         #expect(back.status == 0, "\(back.errors)")
         #expect(key(back) == key(try await run("account", "whoami", "--quiet", device: "phone")))
+    }
+
+    @Test func newKeysSayThatABrowsersPasskeyIsGone() async throws {
+        _ = try await create("phone")
+        let file = home.url.appendingPathComponent("phone.json")
+        let account = try #require(try await Account.load(from: FileKeyStore(file: file)))
+        var random = SystemRandom()
+        let bundle = account.bundle(of: account.seeds, by: RecoveryKey(random: &random), .passkey)
+        let _: Sealkit_V1_AccountResponse = try await account.call(Endpoints.accounts.saveRecovery, bundle)
+        let rotated = try await run("account", "rotate-keys", device: "phone")
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        #expect(rotated.errors.contains("passkey"), "\(rotated.errors)")
+        #expect(rotated.errors.contains("server-to-server keys"), "\(rotated.errors)")
+        let again = try await run("account", "rotate-keys", device: "phone")
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(!again.errors.contains("passkey"), "\(again.errors)")
     }
 
     @Test func aMistypedGroupIsTypedAgainAndNoOther() async throws {

@@ -11,7 +11,7 @@ extension Account {
     /// what they have, make their zones again and upload it; fetches of a zone fail with `zoneNotFound` and
     /// `userDidResetEncryptedDataKey` until then. The account leaves every share that it takes part in, so that others
     /// open a new key before they next write. The public database stays. The rest is `rotateKeys`: new keys, signed by
-    /// the former ones, no session, and a new recovery key.
+    /// the former ones, no session, passkey, server-to-server key or webhook, and a new recovery key.
     ///
     /// It can be cut off anywhere: `finishKeyRotation(trust:progress:)` goes on once the server has the new keys;
     /// before that nothing is given up, and this is to be called again.

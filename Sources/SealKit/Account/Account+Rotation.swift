@@ -32,7 +32,7 @@ extension Account {
     ///   - progress: after each step.
     ///   - trust: the one that the containers of this account have.
     ///   - passphrase: sets the recovery passphrase for the new keys; without one, no passphrase brings the account
-    ///     back.
+    ///     back. A passkey that a browser made does so no more in either case (`recoveryStatus()` names it before).
     ///   - keep: keeps all seeds durably in the place of those that the device has, before the server is told of the
     ///     new one.
     ///   - show: shows the new recovery key to the user, before it counts; what it throws leaves everything as it was.

@@ -30,10 +30,21 @@ enum NewRecoveryKey {
         output.note("the new recovery key counts from now on; the one before is void")
     }
 
-    /// New keys that were made without a recovery passphrase leave none.
-    static func noteNoPassphrase(_ output: Output) {
+    /// What new keys have ended.
+    /// - Parameters:
+    ///   - before: the ways back that there were; nil where the server could not be asked.
+    ///   - hasPassphrase: whether the new keys came with a recovery passphrase: without one they leave none.
+    static func noteEnded(_ before: Account.RecoveryStatus?, hasPassphrase: Bool, _ output: Output) {
+        if !hasPassphrase {
+            output.note(
+                "the account has no recovery passphrase now; to set one: sealkit account recovery-passphrase --name NAME"
+            )
+        }
+        if before?.passkeySaved != nil {
+            output.note("a browser's passkey brings the account back no more; sign in there by the new recovery key")
+        }
         output.note(
-            "the account has no recovery passphrase now; to set one: sealkit account recovery-passphrase --name NAME")
+            "the account's server-to-server keys and the webhooks of its subscriptions have ended; make your own anew")
     }
 }
 
