@@ -97,6 +97,8 @@ test('what comes back as it was read is no change', () => {
     assert.deepEqual(changes({ ...there, fields: { ...there.fields, file: { value: asset('r', 'file') } } }, there), []);
     assert.deepEqual(changes({ fields: { n: { value: 2, type: 'DOUBLE' } } }, there).map(({ name, to }) => [name, to]), [['n', 'plain']]);
     assert.deepEqual(changes({ fields: { file: new Blob(['a']), other: { value: Uint8Array.of(1), type: 'ASSETID' }, bytes: Uint8Array.of(1) } }, there).map(({ to }) => to), ['file', 'file', 'plain']);
+    const numbers = { fields: { none: { value: NaN, type: 'DOUBLE' }, some: { value: [0.5, NaN], type: 'DOUBLE_LIST' } } };
+    assert.deepEqual(changes(structuredClone(numbers), numbers), []);
     const [one, other] = [{ latitude: 1, longitude: 2 }, { latitude: 3, longitude: 4 }];
     const lists = { fields: {
         places: { value: [one, other], type: 'LOCATION_LIST' }, bytes: { value: Uint8Array.of(1, 2), type: 'BYTES' }, link: { value: { recordName: 'a', action: 'NONE' }, type: 'REFERENCE' },
@@ -106,6 +108,15 @@ test('what comes back as it was read is no change', () => {
     assert.deepEqual(changes({ fields: { bytes: Uint8Array.of(1, 3), link: { recordName: 'b' } }, encryptedFields: { texts: ['a'] } }, lists).map(({ name }) => name), ['bytes', 'link', 'texts']);
     for (const wrong of [{ fields: null }, { encryptedFields: 5 }, { fields: { file: asset('other', 'file') } }, { fields: { file: asset('r', 'file', { zoneName: 'Y' }) } }, { fields: { file: asset('r', 'file', undefined, 'public') } }, { fields: { place: { latitude: 1, longitude: 3 } } }, { encryptedFields: { file: new Blob([]) } }, { fields: { t: 'x' }, encryptedFields: { t: 'x' } }]) {
         assert.throws(() => changes(wrong, there), { ckErrorCode: 'BAD_REQUEST' });
+    }
+});
+
+test('half of a character is no text', () => {
+    const text = 'a😀';
+    assert.deepEqual(changes({ fields: { text } }).map(({ value }) => value), [{ kind: 'string', text }]);
+    for (const half of [text.slice(0, 2), text.slice(2)]) {
+        for (const wrong of [half, ['a', half], { recordName: half }]) assert.throws(() => changes({ fields: { text: wrong } }), { ckErrorCode: 'BAD_REQUEST' });
+        assert.throws(() => checked({ recordType: 'T', filterBy: { fieldName: 'text', comparator: 'EQUALS', fieldValue: { value: half } } }), { ckErrorCode: 'BAD_REQUEST' });
     }
 });
 

@@ -16,6 +16,8 @@ test('a value that is read is the one that was written', () => {
         assert.deepEqual(readValue(writeValue({ kind: 'list', of: [one, one] })), { kind: 'list', element: one.kind, of: [one, one] });
     }
     assert.deepEqual(readValue(writeValue({ kind: 'list', of: [] })).of, []);
+    // A mark at the beginning is a part of it.
+    for (const text of ['\ufeffa;b', '\ufeff\ufeff', 'a\ufeff']) assert.equal(readValue(writeValue({ kind: 'string', text })).text, text);
 });
 
 test('what is no kind of value is refused, also by a name that every object has', () => {

@@ -5,7 +5,8 @@
 export const hex = bytes => [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true });
+// A mark at the beginning is part of the text: it was signed as well.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class Writer {
     /** @type {Uint8Array[]} */

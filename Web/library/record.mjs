@@ -119,7 +119,8 @@ function isSame(value, type, { value: before, type: kind }) {
 
 /** @param {any} one @param {any} other @returns {boolean} whether they say the same */
 function isEqual(one, other) {
-    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
+    // What is no number says the same as what is none.
+    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other || Object.is(one, other);
     const [source, known] = [Asset.source(one), Asset.source(other)];
     if (source || known) return source !== undefined && known !== undefined && Asset.isSame(source, known);
     if (Array.isArray(one) || one instanceof Uint8Array) {
@@ -165,9 +166,12 @@ function writtenScalar(value, type, name, recordName) {
     const made = convert(value, type === undefined ? undefined : kinds.get(type));
     if (made && (type === undefined || types[made.kind] === type)) return made;
     throw badRequest(
-        `The value of “${name}” cannot be written${type ? ` as ${type}` : ''}: text, whole numbers of 64 bits, numbers, dates, bytes, references, files and lists of one kind can.`,
+        `The value of “${name}” cannot be written${type ? ` as ${type}` : ''}: text of whole characters, whole numbers of 64 bits, numbers, dates, bytes, references, files and lists of one kind can.`,
         recordName);
 }
+
+/** @param {string} text @returns {boolean} whether it can be written: half of a character would become another one without a word */
+const isText = text => !/\p{Surrogate}/u.test(text);
 
 /**
  * @param {CKValue} value
@@ -175,7 +179,7 @@ function writtenScalar(value, type, name, recordName) {
  * @returns {Scalar | undefined}
  */
 function convert(value, kind) {
-    if (typeof value === 'string') return { kind: 'string', text: value };
+    if (typeof value === 'string') return isText(value) ? { kind: 'string', text: value } : undefined;
     if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? { kind: 'integer', text: String(value) } : undefined;
     if (typeof value === 'number') {
         if (kind === 'date') return Number.isFinite(value) ? { kind, milliseconds: value } : undefined;
@@ -187,7 +191,7 @@ function convert(value, kind) {
     if (value instanceof Uint8Array) return { kind: 'data', bytes: value };
     if (value && typeof value === 'object' && 'recordName' in value) {
         const action = actions.indexOf(value.action ?? 'NONE');
-        return action < 0 ? undefined : { kind: 'reference', text: value.recordName, action };
+        return action < 0 || !isText(value.recordName) ? undefined : { kind: 'reference', text: value.recordName, action };
     }
     return undefined;
 }

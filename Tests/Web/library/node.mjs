@@ -127,7 +127,7 @@ await assert.rejects(shared.fetchRecords('first', {}), refusal('BAD_REQUEST'));
 
 step('values of every kind that can be written');
 const values = {
-    text: { value: 'übung', type: 'STRING' }, whole: { value: -3, type: 'INT64' }, large: { value: 2n ** 62n, type: 'INT64' }, part: { value: 0.5, type: 'DOUBLE' },
+    text: { value: '\ufeffübung', type: 'STRING' }, whole: { value: -3, type: 'INT64' }, large: { value: 2n ** 62n, type: 'INT64' }, part: { value: 0.5, type: 'DOUBLE' },
     round: { value: 2, type: 'DOUBLE' }, when: { value: 1_700_000_000_000, type: 'TIMESTAMP' }, bytes: { value: Uint8Array.of(0, 255), type: 'BYTES' },
     link: { value: { recordName: 'first', action: 'NONE' }, type: 'REFERENCE' }, list: { value: ['a', 'b'], type: 'STRING_LIST' },
     numbers: { value: [1, 2], type: 'INT64_LIST' }, none: { value: [], type: 'EMPTY_LIST' },
@@ -140,7 +140,7 @@ const badName = await shared.saveRecords({ recordType: 'Kinds', fields: { ['__pr
 assert.ok(refusal('BAD_REQUEST', 'invalidName')(badName.errors[0]));
 const read = JSON.stringify(await sealkit('record', 'get', 'kinds', '--zone', 'Trip'));
 assert.match(read, /übung/);
-for (const wrong of [{ a: undefined }, { a: NaN }, { a: 2n ** 63n }, { a: [1, 'x'] }, { a: { latitude: 1, longitude: 2 } }, { a: { value: 'x', type: 'INT64' } }, { a: { value: 1, type: 'OTHER' } }]) {
+for (const wrong of [{ a: undefined }, { a: NaN }, { a: 2n ** 63n }, { a: [1, 'x'] }, { a: '\ud83d' }, { a: { latitude: 1, longitude: 2 } }, { a: { value: 'x', type: 'INT64' } }, { a: { value: 1, type: 'OTHER' } }]) {
     const refused = await shared.saveRecords({ recordType: 'Kinds', fields: wrong }, zone);
     assert.ok(refusal('BAD_REQUEST')(refused.errors[0]), JSON.stringify(wrong, (_, value) => String(value)));
 }
