@@ -124,6 +124,46 @@ import Testing
         #expect(try await patient.load()?.deviceName == "desk")
     }
 
+    /// An app that locks itself has no key any more: neither where it used them, nor where they came from.
+    @Test func aLockedAccountIsAskedForAgain() async throws {
+        let answers = Mutex(["correct horse", "wrong", "correct horse", "correct horse"])
+        let store = FileKeyStore(file: file) { () throws(SealKitError) in answers.withLock { $0.removeFirst() } }
+        try await store.save(try secrets(), replacing: nil)
+        let accounts = AccountProvider()
+        try await accounts.signIn(from: store)
+        #expect(answers.withLock { $0.count } == 3, "what was typed is asked for once")
+        accounts.lock()
+        #expect(await failure { try await accounts.signIn(from: store) } == .wrongPassphrase)
+        #expect(accounts.account == nil)
+        try await accounts.signIn(from: store)
+        #expect(accounts.account != nil)
+        #expect(answers.withLock { $0.count } == 1)
+        accounts.signOut()
+        try await accounts.signIn(from: store)
+        #expect(answers.withLock { $0.isEmpty })
+    }
+
+    /// To the account it is another device than the one that was removed, whatever was verified there before.
+    @Test(arguments: [true, false]) func aRemovedDeviceComesBackByTheRecoveryKey(withItsTrust: Bool) async throws {
+        let transport = try HTTPTransport(server: ServerProcess.shared.get().origin)
+        let (store, trust) = (MemoryKeyStore(), try TrustStore())
+        let (account, key) = try await Account.create(
+            transport: transport, deviceName: "desk", trust: trust, in: store)
+        let phone = try await Account.recover(key, transport: transport, deviceName: "phone", trust: try TrustStore())
+        let own = try #require(try await account.devices().first { $0.isCurrent })
+        try await phone.revokeDevice(own.id)
+        #expect(await failure { _ = try await account.devices() } == .notAuthenticated)
+        try await store.delete()
+        let back = try await Account.recover(
+            key, transport: transport, deviceName: "desk", trust: withItsTrust ? trust : nil, in: store)
+        back.deviceKeeper.attach(trust)
+        #expect(try await back.devices().map(\.name) == ["phone", "desk"])
+        // And after the next start.
+        let again = try #require(try await Account.load(from: store))
+        again.deviceKeeper.attach(trust)
+        #expect(try await again.devices().map(\.isCurrent) == [false, true])
+    }
+
     @Test func oneThatIsCutOffOrNotOursIsRefusedWhole() async throws {
         let store = FileKeyStore(file: file)
         try await store.save(try secrets(3), replacing: nil)

@@ -176,6 +176,28 @@ import Testing
         #expect(since.contains("/1/accounts/login"), "the session that it had is not used again")
     }
 
+    /// Said again, the server hears of what has ended here.
+    @Test func loggingOutAgainEndsTheSessionThatTheServerHasStill() async throws {
+        let ann = try await Person()
+        let (away, network, _) = try lossy(ann, "accounts/logout", Array(repeating: .request, count: 20))
+        let token = try await away.account.session.token()
+        #expect(await failure { try await away.account.logOut() } == .networkFailure)
+        network.lose([])
+        try await away.account.logOut()
+        let answer = try await network.get(Endpoints.accounts.me.route.template, token: token)
+        #expect(answer.failure.code == .sessionExpired)
+    }
+
+    /// Of calls that learn one after the other that their session has ended, the first begins another one.
+    @Test func anEndThatIsHeardOfLateEndsNoOtherSession() async throws {
+        let session = try await Person().account.session
+        let ended = try await session.token()
+        let begun = try await session.renewedToken(insteadOf: ended)
+        #expect(begun != ended)
+        #expect(try await session.renewedToken(insteadOf: ended) == begun)
+        #expect(try await session.token() == begun)
+    }
+
     /// A second mail would be a second effect, so a lost answer is told.
     @Test func aCodeIsAskedForOnce() async throws {
         let ann = try await Person()

@@ -1,5 +1,8 @@
 import Foundation
+import SealEnvelope
 import SealLab
+import SealPrimitives
+import Synchronization
 import Testing
 
 @testable import SealKit
@@ -38,6 +41,78 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file))
         let made = try await Command.finished(ServerProcess.executable, arguments + ["--registration-code", codes[1]])
         #expect(made.status == 0)
+    }
+
+    private func codes(_ server: ServerProcess, _ count: Int) async throws -> [String] {
+        try await Command.finished(
+            ServerProcess.executable,
+            ["admin", "invite", "--data", server.dataFolder.path, "--count", "\(count)", "--quiet"]
+        ).output.split(separator: "\n").map(String.init)
+    }
+
+    /// The code is used up, and no answer says so: the same call makes the same account, which is there.
+    @Test func anAccountWhoseMakingWasCutOffIsGoneOnWith() async throws {
+        let server = try ServerProcess(
+            mail: false, arguments: ["--registration", "invite", "--operator", "127.0.0.1:0"])
+        defer { server.stop() }
+        let code = try #require(try await codes(server, 1).first)
+        let losses: [LossyTransport.Loss] = [.answer] + Array(repeating: .request, count: 100)
+        let network = LossyTransport(try HTTPTransport(server: server.origin), losing: "accounts/create", losses)
+        let store = MemoryKeyStore()
+        let lost = await failure {
+            _ = try await Account.create(transport: network, registrationCode: code, in: store)
+        }
+        #expect(lost != nil)
+        let begun = try #require(try await store.load())
+        network.lose([])
+        let (account, key) = try await Account.create(transport: network, registrationCode: code, in: store)
+        let kept = try #require(try await store.load())
+        #expect(kept.isSame(as: begun))
+        #expect(try await account.devices().count == 1)
+        #expect(try await account.isGood(key))
+        // It is there now, with the key that was shown.
+        #expect(
+            await failure { _ = try await Account.create(transport: network, registrationCode: code, in: store) }
+                == .constraintViolation)
+        #expect(try await account.isGood(key))
+        #expect(try await account.devices().count == 1)
+    }
+
+    @Test func whatCannotBeKeptUsesNoCodeUp() async throws {
+        let server = try ServerProcess(
+            mail: false, arguments: ["--registration", "invite", "--operator", "127.0.0.1:0"])
+        defer { server.stop() }
+        let transport = try HTTPTransport(server: server.origin)
+        let codes = try await codes(server, 2)
+        let answers = Mutex<[String?]>([nil, "correct horse"])
+        let store = FileKeyStore(file: server.folder.appendingPathComponent("ann.json")) {
+            () throws(SealKitError) in
+            guard let typed = answers.withLock({ $0.removeFirst() }) else {
+                throw SealKitError(.operationCancelled, "not now")
+            }
+            return typed
+        }
+        #expect(
+            await failure { _ = try await Account.create(transport: transport, registrationCode: codes[0], in: store) }
+                == .operationCancelled)
+        _ = try await Account.create(transport: transport, registrationCode: codes[0], in: store)
+        // What was refused for certain, or never sent, is kept nowhere.
+        let empty = MemoryKeyStore()
+        #expect(
+            await failure { _ = try await Account.create(transport: transport, registrationCode: codes[0], in: empty) }
+                == .verificationFailed)
+        #expect(try await empty.load() == nil)
+        let nowhere = try HTTPTransport(server: "http://127.0.0.1:1")
+        #expect(await failure { _ = try await Account.create(transport: nowhere, in: empty) } == .networkFailure)
+        #expect(try await empty.load() == nil)
+        // An app that was ended before the server heard of its account goes on with it.
+        var random = SystemRandom()
+        let kept = try AccountSecrets(server: transport.origin, seeds: [AccountSeed(random: &random)])
+        let cold = MemoryKeyStore(kept)
+        let (account, _) = try await Account.create(transport: transport, registrationCode: codes[1], in: cold)
+        #expect(try await account.status() == .available)
+        let after = try #require(try await cold.load())
+        #expect(after.isSame(as: kept))
     }
 
     /// Who is invited to a share of such a server makes the account with the same command.

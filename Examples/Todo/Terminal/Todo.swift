@@ -30,7 +30,7 @@ struct Device: ParsableArguments {
 
     private var url: URL { URL(fileURLWithPath: folder) }
     var keys: FileKeyStore { FileKeyStore(file: url.appendingPathComponent("account.json")) }
-    private var trustFile: URL { url.appendingPathComponent("account.json.trust") }
+    func trust() throws -> TrustStore { try TrustStore(file: url.appendingPathComponent("account.json.trust")) }
 
     func make() throws {
         try FileManager.default.createDirectory(
@@ -45,7 +45,7 @@ struct Device: ParsableArguments {
     /// Of whoever is signed in on this device. Where that is nobody, the engine is told so, and not only nothing.
     func container() async throws -> Container {
         let accounts = AccountProvider()
-        try await accounts.signIn(from: keys, trust: try TrustStore(file: trustFile))
+        try await accounts.signIn(from: keys, trust: try trust())
         return try Container("org.example.todo", accounts: accounts)
     }
 
@@ -105,7 +105,8 @@ struct Login: AsyncParsableCommand {
         if recover {
             print("Recovery key: ", terminator: "")
             _ = try await Account.recover(
-                try RecoveryKey(text: readLine() ?? ""), transport: transport, in: device.keys)
+                try RecoveryKey(text: readLine() ?? ""), transport: transport, trust: try device.trust(),
+                in: device.keys)
         } else {
             let (_, recoveryKey) = try await Account.create(transport: transport, in: device.keys)
             print(

@@ -1,3 +1,7 @@
+public import SealEnvelope
+import SealPrimitives
+import Synchronization
+
 extension Account {
     /// What a ``KeyStore`` keeps of this account: the device's name only where it was given one, since a key file may
     /// be carried to another host.
@@ -34,30 +38,94 @@ extension Account {
             deviceName: secrets.deviceName ?? Account.defaultDeviceName, keyStore: store)
     }
 
-    /// Makes an account on a server and keeps it in `store`, which must be empty.
+    /// Makes an account on a server and keeps it in `store`, before the server hears of it.
+    ///
+    /// Where it is not certain whether the account was made, the store goes on keeping it: call this again, with the
+    /// same code, and the same account is made, or is there. An app that was ended meanwhile finds it in its store: with
+    /// `status()` `noAccount` it was not made, and this makes it; else it is there, and `renewRecoveryKey(show:)` makes
+    /// the recovery key that was never shown.
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere.
-    /// - Throws: as `create(transport:deviceName:trust:registrationCode:)`; `constraintViolation` when the store keeps
-    ///   an account already: nothing was made. When the account cannot be kept, what the store throws: the account on
-    ///   the server is then nobody's, and holds nothing.
+    /// - Parameters:
+    ///   - transport: what reaches the server.
+    ///   - deviceName: what other devices will call this one.
+    ///   - trust: where this device keeps what it has verified, if it has such a place already.
+    ///   - registrationCode: as of `create(transport:deviceName:trust:registrationCode:)`.
+    ///   - store: keeps nothing, or an account that was begun so.
+    /// - Throws: as `create(transport:deviceName:trust:registrationCode:)`, and what the store throws: nothing was made
+    ///   then. `constraintViolation` when the store keeps an account that is there, or another server's.
     public static func create(
-        transport: any Transport, deviceName: String = Account.defaultDeviceName, registrationCode: String? = nil,
-        in store: any KeyStore
+        transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil,
+        registrationCode: String? = nil, in store: any KeyStore
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
-        try AccountSecrets?.none.checkIsStill(try await store.load())
-        let (account, recoveryKey) = try await create(
-            transport: transport, deviceName: deviceName, registrationCode: registrationCode)
-        return (try await account.kept(in: store), recoveryKey)
+        try await create(
+            client: Client(transport: transport), deviceName: deviceName, trust: trust,
+            registrationCode: registrationCode, in: store)
     }
 
-    /// As `create(transport:deviceName:registrationCode:in:)`, with time and chance of the caller's.
+    private static func create(
+        client: Client, deviceName: String, trust: TrustStore?, registrationCode: String?, in store: any KeyStore
+    ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
+        let kept = try await store.load()
+        let secrets: AccountSecrets
+        if let kept {
+            try await checkIsUnmade(kept, client, trust)
+            secrets = kept
+        } else {
+            var random = SystemRandom()
+            secrets = try AccountSecrets(
+                server: client.transport.origin, seeds: [AccountSeed(random: &random)],
+                deviceName: deviceName == Account.defaultDeviceName ? nil : deviceName)
+            try await store.save(secrets, replacing: nil)
+        }
+        let begun = try UnfinishedAccounts.device(of: secrets)
+        let account = try Account(
+            seeds: secrets.seeds, client: client, deviceName: deviceName, keyStore: store, deviceKeeper: begun)
+        if let trust { account.deviceKeeper.attach(trust) }
+        let mayBeMade = Mutex(kept != nil)
+        do {
+            let recoveryKey = try await account.register(code: registrationCode) { mayBeMade.withLock { $0 = true } }
+            UnfinishedAccounts.remove(account)
+            return (account, recoveryKey)
+        } catch {
+            // A server that has the account by this key looks at no code: it would have let it in.
+            let isRefused = [.permissionFailure, .verificationFailed].contains(error.code)
+            if !isRefused, mayBeMade.withLock({ $0 }) {
+                UnfinishedAccounts.insert(account)
+            } else if kept == nil || begun != nil {
+                // What was there before this process is nobody's to take away: another server may know it.
+                UnfinishedAccounts.remove(account)
+                if let now = try? await store.load(), now.isSame(as: secrets) { try? await store.delete() }
+            }
+            throw error
+        }
+    }
+
+    /// - Throws: `constraintViolation` unless it was begun to be made, and no server is known to have it.
+    private static func checkIsUnmade(
+        _ kept: AccountSecrets, _ client: Client, _ trust: TrustStore?
+    ) async throws(SealKitError) {
+        let isThere = SealKitError(
+            .constraintViolation, "an account is kept there already",
+            remedy:
+                "load it, or choose another place; renewRecoveryKey(show:) makes a recovery key where none was shown")
+        guard kept.server == client.transport.origin, kept.seeds.count == 1 else { throw isThere }
+        guard try UnfinishedAccounts.device(of: kept) == nil else { return }
+        let account = try Account(seeds: kept.seeds, client: client)
+        if let trust { account.deviceKeeper.attach(trust) }
+        guard try await !account.session.isUnknown() else { return }
+        // To ask takes a device; one that was made for that is none of the account's.
+        if trust == nil { _ = try? await account.revokeDevice(try await account.deviceKeeper.identity().id.hex) }
+        throw isThere
+    }
+
+    /// As `create(transport:deviceName:trust:registrationCode:in:)`, with time and chance of the caller's.
     package static func create(
         transport: any Transport, pacing: Pacing, deviceName: String, trust: TrustStore, in store: any KeyStore
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
-        let (account, recoveryKey) = try await create(
+        try await create(
             client: Client(transport: transport, pacing: pacing), deviceName: deviceName, trust: trust,
-            registrationCode: nil)
-        return (try await account.kept(in: store), recoveryKey)
+            registrationCode: nil, in: store)
     }
 
     /// As `load(from:connect:)`, with time and chance of the caller's.
@@ -72,13 +140,17 @@ extension Account {
     }
 
     /// Gets an account back from its recovery key, and keeps it in `store`, which must be empty.
-    /// - Throws: `constraintViolation` when the store keeps an account already; as `recover(_:transport:deviceName:)`.
+    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already: it is a new
+    ///   device to the account, which a store of a device that was removed has to be told.
+    /// - Throws: `constraintViolation` when the store keeps an account already; as
+    ///   `recover(_:transport:deviceName:trust:)`.
     public static func recover(
         _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName,
-        in store: any KeyStore
+        trust: TrustStore? = nil, in store: any KeyStore
     ) async throws(SealKitError) -> Account {
         try AccountSecrets?.none.checkIsStill(try await store.load())
-        return try await recover(recoveryKey, transport: transport, deviceName: deviceName).kept(in: store)
+        return try await recover(recoveryKey, transport: transport, deviceName: deviceName, trust: trust)
+            .kept(in: store)
     }
 
     /// The account that a store keeps, at another address from now on: its server has another name. It stays the same
@@ -137,5 +209,19 @@ extension AccountProvider {
         }
         signIn(account, trust: trust, journal: journal)
         return account
+    }
+}
+
+/// Accounts that this process has told a server of without hearing what came of it, by their first login key, with
+/// the device that each is on here: to be gone on with.
+private enum UnfinishedAccounts {
+    private static let devices = Mutex<[VerificationKey: DeviceKeeper]>([:])
+
+    static func insert(_ account: Account) { devices.withLock { $0[account.keys.rootKey] = account.deviceKeeper } }
+    static func remove(_ account: Account) { devices.withLock { $0[account.keys.rootKey] = nil } }
+
+    static func device(of secrets: AccountSecrets) throws(SealKitError) -> DeviceKeeper? {
+        let key = try AccountKeys(secrets.seeds).rootKey
+        return devices.withLock { $0[key] }
     }
 }

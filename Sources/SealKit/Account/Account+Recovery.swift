@@ -76,7 +76,7 @@ extension Account {
     ) async throws(SealKitError) -> Account {
         let seeds = try await fetchBundle(of: recoveryKey, transport: transport)
         let account = try Account(seeds: seeds, transport: transport, deviceName: deviceName)
-        if let trust { try await account.deviceKeeper.begin(with: trust) }
+        if let trust { try await account.deviceKeeper.begin(with: trust) } else { account.deviceKeeper.beginAnew() }
         try await account.requireSession()
         return account
     }

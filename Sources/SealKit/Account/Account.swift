@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealClient
 import SealCoding
 public import SealEnvelope
 import SealPrimitives
@@ -74,7 +75,8 @@ public final class Account: Sendable {
     /// The host's name, which the account's other devices are shown unless another one is given.
     public static var defaultDeviceName: String { ProcessInfo.processInfo.hostName }
 
-    /// Makes an account on a server.
+    /// Makes an account on a server. Where the answer is lost for good, the account may be there, and nobody has its
+    /// seed: `create(transport:deviceName:trust:registrationCode:in:)` keeps it first.
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere: it is the only
     ///   way back when every device is lost.
@@ -100,16 +102,22 @@ public final class Account: Sendable {
         client: Client, deviceName: String, trust: TrustStore?, registrationCode: String?
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
         var random = SystemRandom()
-        let seed = AccountSeed(random: &random)
-        let recoveryKey = RecoveryKey(random: &random)
-        let account = try Account(seeds: [seed], client: client, deviceName: deviceName)
+        let account = try Account(seeds: [AccountSeed(random: &random)], client: client, deviceName: deviceName)
         if let trust { account.deviceKeeper.attach(trust) }
-        let bundle = Sealkit_V1_RecoveryBundle.with {
-            $0.recoveryID = Data(recoveryKey.bundleID.bytes)
-            $0.sealed = Data(recoveryKey.seal([seed], random: &random))
-        }
-        try await account.session.create(recovery: bundle, registrationCode: registrationCode)
-        return (account, recoveryKey)
+        return (account, try await account.register(code: registrationCode))
+    }
+
+    /// Makes the account on the server. Again it logs in, with another recovery key in the place of the one before.
+    /// - Parameter sending: called before anything is sent that could make it.
+    /// - Returns: its recovery key.
+    func register(
+        code: String?, sending: @escaping @Sendable () -> Void = {}
+    ) async throws(SealKitError) -> RecoveryKey {
+        var random = SystemRandom()
+        let recoveryKey = RecoveryKey(random: &random)
+        try await session.create(
+            recovery: bundle(of: seeds, by: recoveryKey, .printedKey), registrationCode: code, sending: sending)
+        return recoveryKey
     }
 
     /// CloudKit's `accountStatus`: whether the server knows this account and lets it in. It is asked each time.
@@ -180,10 +188,11 @@ public final class Account: Sendable {
         do throws(SealKitError) {
             let result = try await client.attempt(route, again) { () async throws(SealKitError) in
                 try await prepare()
-                do throws(SealKitError) { return try await body(try await session.token()) } catch
-                    where error.code == .sessionExpired
-                {
-                    return try await body(try await session.renewedToken())
+                let token = try await session.token()
+                do throws(SealKitError) {
+                    return try await body(token)
+                } catch let error where error.code == .sessionExpired {
+                    return try await body(try await session.renewedToken(insteadOf: token))
                 }
             }
             standing.note(.available)

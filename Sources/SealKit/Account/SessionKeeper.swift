@@ -14,6 +14,8 @@ actor SessionKeeper {
     /// There is no account to log in to: the token is empty.
     private let isEmpty: Bool
     private var current: String?
+    /// Those that the account has logged out of, and that the server may not have heard of.
+    private var ending: Set<String> = []
     /// How often the account logged out: event streams end by that.
     private(set) var logOutCount = 0
     private var login: SharedWork<String>?
@@ -46,7 +48,26 @@ actor SessionKeeper {
         return try await work.value()
     }
 
-    func create(recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil) async throws(SealKitError) {
+    /// Another session than the one that has ended: one that has begun since is it.
+    func renewedToken(insteadOf ended: String) async throws(SealKitError) -> String {
+        if let current, current != ended { return current }
+        return try await renewedToken()
+    }
+
+    /// Whether the server has no account with these keys. Where it has, a session has begun.
+    func isUnknown() async throws(SealKitError) -> Bool {
+        do { current = try await newestToken() } catch {
+            guard error.code == .unknownItem else { throw meaning(of: error) }
+            return true
+        }
+        return false
+    }
+
+    /// - Parameter sending: called before anything is sent that could make the account.
+    func create(
+        recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil,
+        sending: @escaping @Sendable () -> Void = {}
+    ) async throws(SealKitError) {
         current = begun(
             try await withAnsweredChallenge(
                 to: Endpoints.accounts.create.route, by: keys.loginKey, misnamed: .invalidArguments
@@ -64,6 +85,7 @@ actor SessionKeeper {
                     $0.recovery = recovery
                     $0.registrationCode = registrationCode ?? ""
                 }
+                sending()
                 return try await client.call(
                     Endpoints.accounts.create, request)
             })
@@ -102,12 +124,16 @@ actor SessionKeeper {
 
     func logOut() async throws(SealKitError) {
         logOutCount += 1
-        guard let token = current else { return }
+        if let current { ending.insert(current) }
         current = nil
-        do {
-            try await end(token)
-        } catch let error where error.code == .sessionExpired {
-            // It has ended: at another device's wish, or by an earlier attempt whose answer was lost.
+        // Called again after a failure, it ends what the server has not heard of.
+        while let token = ending.first {
+            do {
+                try await end(token)
+            } catch let error where error.code == .sessionExpired {
+                // It has ended: at another device's wish, or by an earlier attempt whose answer was lost.
+            }
+            ending.remove(token)
         }
     }
 

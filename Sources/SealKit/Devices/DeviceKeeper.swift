@@ -20,6 +20,8 @@ final class DeviceKeeper: Sendable {
         var own: Identity
         /// Whether `own` is the trust store's.
         var isStored = false
+        /// Whether this device is another one than the trust store's, whichever that was.
+        var isAnew = false
         /// The list's revision that was looked at last, also in vain; 0 for none.
         var looked: UInt64 = 0
         /// The one that the trust store has; 0 for none.
@@ -56,8 +58,12 @@ final class DeviceKeeper: Sendable {
 
     /// This device as the server is to know it.
     func identity() async throws(SealKitError) -> Identity {
-        let (trust, own, isStored) = state.withLock { ($0.trust, $0.own, $0.isStored) }
+        let (trust, own, isStored, isAnew) = state.withLock { ($0.trust, $0.own, $0.isStored, $0.isAnew) }
         guard let trust, !isStored else { return own }
+        if isAnew {
+            try await begin(with: trust)
+            return own
+        }
         let (kept, revision) = try await trust.adopt(own, account: account)
         return state.withLock { state in
             if !state.isStored {
@@ -68,12 +74,15 @@ final class DeviceKeeper: Sendable {
         }
     }
 
+    /// This device anew: the store that comes may have another one, which was removed, say.
+    func beginAnew() { state.withLock { $0.isAnew = true } }
+
     /// This device anew, with a store that may have another one.
     func begin(with trust: TrustStore) async throws(SealKitError) {
         let own = state.withLock(\.own)
         try await trust.replace(own, account: account)
         state.withLock { state in
-            (state.trust, state.isStored) = (trust, true)
+            (state.trust, state.isStored, state.isAnew) = (trust, true, false)
             (state.looked, state.settled) = (0, 0)
         }
     }

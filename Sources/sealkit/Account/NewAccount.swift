@@ -24,13 +24,15 @@ enum NewAccount {
         _ registrationCode: String?, _ device: DeviceNameOption,
         _ trust: TrustStore, _ output: Output
     ) async throws -> Client {
-        let (account, recoveryKey) = try await Account.create(
-            transport: try global.transport(server: server), deviceName: device.name, trust: trust,
-            registrationCode: registrationCode)
+        let transport = try global.transport(server: server)
+        let (account, recoveryKey) = try await target.create(passphrase: passphrase) { store throws(SealKitError) in
+            try await Account.create(
+                transport: transport, deviceName: device.name, trust: trust, registrationCode: registrationCode,
+                in: store)
+        }
         let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
         let key = recoveryKey.text()
-        var unshown: SealKitError?
         do throws(SealKitError) {
             try output.only(
                 """
@@ -43,13 +45,10 @@ enum NewAccount {
                     "recoveryKey": .string(key), "userRecordName": .string(name),
                     "keyFile": .string(global.keyFileURL.path),
                 ])
-        } catch { unshown = error }
-        // After the key was shown: should the file fail, the account can still be recovered. Where it could not be
-        // shown, the file is all that there is of an account that has been made.
-        try target.write(account, passphrase: passphrase)
-        if let unshown {
+        } catch {
+            // The file is all that there is of an account that has been made.
             await Interruption.settle { try? await account.logOut() }
-            throw unshown.adding(
+            throw error.adding(
                 remedy:
                     "the account was made, and its key file written; for a recovery key that you can see: sealkit account recovery-key"
             )

@@ -1,5 +1,7 @@
 import Foundation
+import SealEnvelope
 import SealKit
+import Synchronization
 
 /// A key file that is about to be written: checked before anything is made on the server.
 struct NewKeyFile {
@@ -67,12 +69,62 @@ struct NewKeyFile {
             json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
     }
 
-    func write(_ account: Account, passphrase: String?) throws {
+    /// Makes an account in the file, which is written before the server hears of it: where its answer is lost, the
+    /// account is nobody else's.
+    /// - Parameter body: makes it in the store that it is given.
+    func create(
+        passphrase: String?,
+        _ body: (any KeyStore) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey)
+    ) async throws -> (account: Account, recoveryKey: RecoveryKey) {
+        var ask: FileKeyStore.Passphrase?
+        if let passphrase { ask = { () throws(SealKitError) in passphrase } }
+        let store = NewFileStore(FileKeyStore(file: url, passphrase: ask))
+        do {
+            return try await body(store)
+        } catch {
+            if let failure = store.failure { throw unwritten(failure) }
+            guard FileManager.default.fileExists(atPath: url.path) else { throw error as any Error }
+            throw error.adding(
+                remedy: """
+                    the account may have been made, and its key file is kept: sealkit account status says whether it is there; \
+                    then sealkit account recovery-key makes a recovery key, else move the key file away and make the account again
+                    """) as any Error
+        }
+    }
+
+    private func write(_ account: Account, passphrase: String?) throws {
         do {
             try KeyFile.write(account, to: url, passphrase: passphrase)
         } catch {
-            guard error.code == .internalError || error.code == .constraintViolation else { throw error as any Error }
-            throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
+            throw unwritten(error)
         }
     }
+
+    private func unwritten(_ error: SealKitError) -> any Error {
+        guard error.code == .internalError || error.code == .constraintViolation else { return error }
+        return Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
+    }
+}
+
+/// Tells a key file's failure from the server's.
+private final class NewFileStore: KeyStore {
+    private let file: FileKeyStore
+    private let failed = Mutex<SealKitError?>(nil)
+
+    var failure: SealKitError? { failed.withLock { $0 } }
+
+    init(_ file: FileKeyStore) { self.file = file }
+
+    func load() async throws(SealKitError) -> AccountSecrets? { try await file.load() }
+
+    func save(_ secrets: AccountSecrets, replacing old: AccountSecrets?) async throws(SealKitError) {
+        do { try await file.save(secrets, replacing: old) } catch {
+            failed.withLock { $0 = error }
+            throw error
+        }
+    }
+
+    func delete() async throws(SealKitError) { try await file.delete() }
+
+    func lock() { file.lock() }
 }
