@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { Reader, Writer } from '../../Web/client/canonical.mjs';
 import { ServerError } from '../../Web/client/server.mjs';
+import { mostOfLookup, Zone } from '../../Web/client/zone.mjs';
 import { readValue } from '../../Web/client/values.mjs';
 import { asCKError, CKError, known } from '../../Web/library/errors.mjs';
 import { folderStore } from '../../Web/library/folder.mjs';
@@ -191,6 +192,23 @@ test('a module that cannot be had is a failure like any other', async () => {
         await assert.rejects(call(of(new URL('file:///nowhere/core.wasm'))), { name: 'CKError', ckErrorCode: 'NETWORK_ERROR' });
         await assert.rejects(call(of(new TextEncoder().encode('<html>'))), { name: 'CKError', ckErrorCode: 'BAD_REQUEST' });
     }
+});
+
+test('an answer has as many bytes as the server sends of records that are asked for by name', async () => {
+    const [, mebibytes] = /answerBytes = (\d+) \* 1024 \* 1024/.exec(source('SealService/Records/RecordLookup.swift'));
+    assert.ok(mostOfLookup > mebibytes << 20);
+    const asked = [];
+    const call = async (route, _, __, most) => { asked.push([route, most]); throw new ServerError({ code: 'networkFailure' }); };
+    const everybody = new PublicDatabase({ account: async () => ({ call, ask: () => new Reader(new Writer().u32(1).bytes) }), containerIdentifier: 'c', environment: 'production' });
+    await assert.rejects(everybody.fetchRecords('a'), { ckErrorCode: 'NETWORK_ERROR' });
+    // A zone whose feed has left something out, which is asked for by name.
+    const zone = new Zone({
+        call: async (...parts) => parts[0] === 'records/changes' ? new Uint8Array(1) : call(...parts),
+        handle: name => new Reader((name === 'rosterRequest' ? new Writer().flag(false) : new Writer().blob(new Uint8Array(1))).bytes),
+        ask: () => new Reader(new Writer().byte(3).bytes),
+    }, 1, {});
+    await assert.rejects(zone.fetchRecords(), { code: 'networkFailure' });
+    assert.deepEqual(asked, [['records/lookup', mostOfLookup], ['records/lookup', mostOfLookup]]);
 });
 
 /** A database whose server says what the test has it say. */

@@ -22,6 +22,8 @@ const batch = 200;
 const editCourses = /** @type {const} */ (['stored', 'goesOn', 'changed', 'deleted']);
 // What goes with a deletion comes with the answer that refuses it: up to 16 MiB.
 const mostOfEdit = 24 << 20;
+/** Of records that are asked for by name the server sends up to 48 MiB at once. */
+export const mostOfLookup = 50 << 20;
 // What is sent again by itself: more than a busy share needs.
 const mostRounds = 8;
 /** By the module's numbers. */
@@ -93,7 +95,7 @@ export class Zone {
             /** @type {Uint8Array} */
             let answer;
             try {
-                answer = await this.#call(`records/${name}`, this.#account.handle(`${name}Request`, this.#handle).blob(), this.#database);
+                answer = await this.#call(`records/${name}`, this.#account.handle(`${name}Request`, this.#handle).blob(), this.#database, name === 'lookup' ? mostOfLookup : undefined);
             } catch (error) {
                 if (codeOf(error) !== 'changeTokenExpired' || hasStartedOver) throw error;
                 hasStartedOver = true;

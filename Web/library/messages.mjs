@@ -11,11 +11,12 @@ const media = 'application/json';
  * @param {Route} route
  * @param {object} message
  * @param {Record<string, string>} place
+ * @param {number} [most] bytes of the answer
  * @returns {Promise<Uint8Array>}
  * @throws {ServerError}
  */
-export function exchange(account, route, message, place) {
-    return account.call(route, new TextEncoder().encode(JSON.stringify(message)), place, undefined, media);
+export function exchange(account, route, message, place, most) {
+    return account.call(route, new TextEncoder().encode(JSON.stringify(message)), place, most, media);
 }
 
 /**

@@ -2,7 +2,7 @@
 // Nothing there is sealed; each record is signed, and verified here.
 import { micros } from '../client/account.mjs';
 import { openAsset, saveAsset, upload } from '../client/assets.mjs';
-import { readRecord, writeChange } from '../client/zone.mjs';
+import { mostOfLookup, readRecord, writeChange } from '../client/zone.mjs';
 import { Asset } from './asset.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
@@ -54,10 +54,10 @@ export class PublicDatabase {
         return opening;
     }
 
-    /** @param {import('../client/server.mjs').Route} route @param {object} message @returns {Promise<Uint8Array>} the answer as the module reads it */
-    async #ask(route, message) {
+    /** @param {import('../client/server.mjs').Route} route @param {object} message @param {number} [most] bytes of the answer @returns {Promise<Uint8Array>} it as the module reads it */
+    async #ask(route, message, most) {
         const { account } = await this.#open();
-        return exchange(account, route, message, this.#place);
+        return exchange(account, route, message, this.#place, most);
     }
 
     /** @param {string} name @returns {Promise<CKRecord>} as it was verified */
@@ -72,8 +72,9 @@ export class PublicDatabase {
     /** @param {string[]} names @returns {Promise<(CKRecord | CKError)[]>} */
     async #look(names) {
         if (names.length === 0) return [];
-        const { account, handle } = await this.#open();
-        const bytes = await this.#ask('records/lookup', { zone: { zoneName: '_defaultZone' }, recordNames: names });
+        const module = await this.#open();
+        const { account, handle } = module;
+        const bytes = await this.#ask('records/lookup', { zone: { zoneName: '_defaultZone' }, recordNames: names }, mostOfLookup);
         /** @type {string[]} */
         const refusals = account.ask('publicLookupAnswer', (/** @type {Writer} */ writer) => writer.u32(handle)
             .list(names, (/** @type {Writer} */ writer, /** @type {string} */ name) => writer.string(name)).blob(bytes))
