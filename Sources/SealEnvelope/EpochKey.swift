@@ -14,9 +14,8 @@ public struct EpochKey: Sendable {
 
     /// - Throws: `keyMismatch` unless the key is the one that `keyID` names.
     public init(_ key: SecretBytes, context: EpochContext, keyID: Digest) throws(SealError) {
-        guard key.count == 32 else { throw .keyMismatch }
+        guard key.count == 32, EpochKey.keyID(of: key, in: context) == keyID else { throw .keyMismatch }
         self.init(unchecked: key, context: context)
-        guard self.keyID == keyID else { throw .keyMismatch }
     }
 
     /// Without comparing with a key id: for new keys, and for showing what an old one does not open.
@@ -29,7 +28,9 @@ public struct EpochKey: Sendable {
     }
 
     /// `H("key-id", scope, incarnations, epoch, key)`.
-    public var keyID: Digest {
+    public var keyID: Digest { EpochKey.keyID(of: key, in: context) }
+
+    private static func keyID(of key: SecretBytes, in context: EpochContext) -> Digest {
         var pae = PAE(.keyID, pieces: EpochContext.pieces + 1)
         context.add(to: &pae)
         pae.announce(key.count)
@@ -43,10 +44,15 @@ public struct EpochKey: Sendable {
         AEAD.seal(previous.key, under: key, associatedData: previousKeyData, random: &random)
     }
 
+    /// What was sealed under this one as the key before. Which epoch's it is, the roster's key ids say.
+    /// - Throws: `authenticationFailed`.
+    public func previous(_ sealed: [UInt8]) throws(SealError) -> SecretBytes {
+        try AEAD.openSecret(sealed, under: key, associatedData: previousKeyData)
+    }
+
     /// - Throws: `authenticationFailed`; `keyMismatch`.
     public func openPrevious(_ sealed: [UInt8], epoch: Roster.Epoch) throws(SealError) -> EpochKey {
-        let key = try AEAD.openSecret(sealed, under: key, associatedData: previousKeyData)
-        return try EpochKey(key, context: epoch.context, keyID: epoch.keyID)
+        try EpochKey(previous(sealed), context: epoch.context, keyID: epoch.keyID)
     }
 
     private var previousKeyData: [UInt8] {

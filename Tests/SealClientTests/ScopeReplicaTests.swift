@@ -1,9 +1,10 @@
-import SealClient
 import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
 import Testing
+
+@testable import SealClient
 
 /// Logs, whole and in pages, honest and not.
 @Suite(.timeLimit(.minutes(60))) struct ScopeReplicaTests {
@@ -148,6 +149,56 @@ import Testing
         let grants = log.grants(to: bob)
         replica.open([OwnGrant(epoch: 1, sealed: grants[0].sealed), grants[1]], as: bob.own)
         #expect(Set(replica.currentKeys.keys) == [0, 1])
+    }
+
+    /// Its author could not open the epoch before, and holds an earlier key.
+    @Test func theKeyBeforeMayBeThatOfALowerEpoch() throws {
+        let (_, bob, start) = try world()
+        var log = start
+        let held = log.key
+        try log.rotate()
+        try log.rotate(holding: held)
+        var replica = bob.replica(of: log.scope)
+        try replica.take(log.entries, as: bob)
+        let grants = log.grants(to: bob)
+        replica.open(grants.suffix(1), as: bob.own)
+        #expect(Set(replica.currentKeys.keys) == [0, 1, 3])
+        replica.open(grants, as: bob.own)
+        #expect(Set(replica.currentKeys.keys) == [0, 1, 2, 3])
+    }
+
+    /// Otherwise an administrator makes every refresh of everybody cost the square of the epochs that it has opened.
+    @Test func aKeyBeforeThatLeadsNowhereIsLookedAtOnce() throws {
+        let (_, bob, log) = try world()
+        var (honest, bad) = (log, log)
+        var random = FixedRandom(5)
+        let context = log.key.context
+        try honest.rotate()
+        try bad.rotate(holding: EpochKey(random: &random, context: context))
+        // The same key, with another one sealed in it.
+        #expect(honest.key.keyID == bad.key.keyID)
+        var replica = bob.replica(of: log.scope)
+        try replica.take(bad.entries, as: bob)
+        let grants = bad.grants(to: bob)
+        replica.open(grants.suffix(1), as: bob.own)
+        #expect(Set(replica.currentKeys.keys) == [2])
+        // If it were looked at again, it would be found in this one, which no log that was verified becomes.
+        replica.roster = honest.roster
+        replica.open([], as: bob.own)
+        #expect(Set(replica.currentKeys.keys) == [2])
+        var again = bob.replica(of: log.scope)
+        try again.take(bad.entries, as: bob)
+        again.goOn(from: replica)
+        again.roster = honest.roster
+        again.open([], as: bob.own)
+        #expect(Set(again.currentKeys.keys) == [2])
+        var unknowing = bob.replica(of: log.scope)
+        try unknowing.take(honest.entries, as: bob)
+        unknowing.open(grants.suffix(1), as: bob.own)
+        #expect(Set(unknowing.currentKeys.keys) == [0, 1, 2])
+        // Grants open what it does not lead to.
+        again.open(grants, as: bob.own)
+        #expect(Set(again.currentKeys.keys) == [0, 1, 2])
     }
 
     /// A server says that it has appended an entry, and has another one in its place.

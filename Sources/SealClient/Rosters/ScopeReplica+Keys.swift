@@ -8,11 +8,19 @@ extension ScopeReplica {
     public var currentKeys: [UInt32: EpochKey] {
         guard let life = roster?.incarnations else { return [:] }
         var numbered: [UInt32: EpochKey] = [:]
-        for (context, key) in keys where context.incarnations == life { numbered[context.epoch] = key }
+        for (context, held) in keys where context.incarnations == life { numbered[context.epoch] = held.key }
         return numbered
     }
 
-    /// Opens grants, newest first, and walks down to the first epoch.
+    /// A key that was opened.
+    struct HeldKey: Sendable {
+        let key: EpochKey
+        /// What its epoch's author has sealed as the key before was looked at: what that leads to, nothing changes that
+        /// comes later.
+        var isFollowed = false
+    }
+
+    /// Opens grants, and walks from what they open down to the first epoch.
     ///
     /// What does not open leaves its epoch without a key, and nothing else: whoever opened an epoch with bad grants
     /// must not keep others from reading what came before, or from mending it.
@@ -22,26 +30,36 @@ extension ScopeReplica {
         let isEnded = roster.isClosed && !scope.shareRecordName.isEmpty && scope.owner == user
         guard isEnded || isMember else { return }
         let epochs = epochsOfThisLife(roster)
-        for index in epochs.indices.reversed() {
-            let epoch = epochs[index]
-            if keys[epoch.context] == nil {
-                // The first that opens to the key that the roster names: others beside it take nothing away.
-                for grant in grants where grant.epoch == epoch.number {
-                    let opened = try? own.open { generation throws(SealError) in
-                        try Grants<H>.open(grant.sealed, epoch: epoch, as: user, keys: generation)
-                    }
-                    guard let key = opened else { continue }
-                    keys[epoch.context] = key
-                    break
+        // All of them first: what one opens need not be looked for.
+        for epoch in epochs.reversed() where keys[epoch.context] == nil {
+            // The first that opens to the key that the roster names: others beside it take nothing away.
+            for grant in grants where grant.epoch == epoch.number {
+                let opened = try? own.open { generation throws(SealError) in
+                    try Grants<H>.open(grant.sealed, epoch: epoch, as: user, keys: generation)
                 }
-            }
-            guard index > 0, keys[epochs[index - 1].context] == nil, let key = keys[epoch.context] else { continue }
-            // The key before is that of the epoch before, unless its author had to mend one that nobody could open.
-            for earlier in epochs[..<index].reversed() {
-                guard let opened = try? key.openPrevious(epoch.previousKey, epoch: earlier) else { continue }
-                keys[earlier.context] = opened
+                guard let key = opened else { continue }
+                keys[epoch.context] = HeldKey(key: key)
                 break
             }
+        }
+        for index in epochs.indices.reversed() where index > 0 && keys[epochs[index - 1].context] == nil {
+            follow(epochs[index], into: epochs[..<index])
+        }
+    }
+
+    /// Looks once at what an epoch's author has sealed as the key before: as many as an administrator has opened epochs
+    /// with what leads nowhere, each would be held against all those below at every call.
+    private mutating func follow(_ epoch: Roster.Epoch, into earlier: ArraySlice<Roster.Epoch>) {
+        guard let held = keys[epoch.context], !held.isFollowed else { return }
+        keys[epoch.context]?.isFollowed = true
+        guard let previous = try? held.key.previous(epoch.previousKey) else { return }
+        // The key before is that of the epoch before, unless its author had to mend one that nobody could open.
+        for candidate in earlier.reversed() {
+            guard let key = try? EpochKey(previous, context: candidate.context, keyID: candidate.keyID) else {
+                continue
+            }
+            if keys[candidate.context] == nil { keys[candidate.context] = HeldKey(key: key) }
+            return
         }
     }
 
@@ -50,7 +68,7 @@ extension ScopeReplica {
     public mutating func keep(_ key: EpochKey) {
         let isInLog = roster?.epochs.contains { $0.context == key.context && $0.keyID == key.keyID }
         guard isInLog ?? false else { return }
-        keys[key.context] = key
+        keys[key.context] = HeldKey(key: key)
         isUngranted = false
     }
 

@@ -17,7 +17,7 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
     /// Where the account had come to elsewhere, or here before, as far as the log is not there yet: nothing before
     /// that is taken over.
     public private(set) var floors: [Enrolment.Head] = []
-    var keys: [EpochContext: EpochKey] = [:]
+    var keys: [EpochContext: HeldKey] = [:]
     /// The life whose earlier grants were asked for, for want of keys: what they did not open then they do not open
     /// later.
     var allGrantsAsked: Incarnations?
@@ -39,7 +39,8 @@ public struct ScopeReplica<H: HybridEncryption>: Sendable {
     }
 
     /// Goes on from another replica of the scope, whose log this one's has replaced: with the keys that it has opened,
-    /// and with what was asked of the server and given to it.
+    /// and with what was asked of the server and given to it. The life that this log has come to is in the other one as
+    /// it is here, or not at all (R-FORK-3).
     public mutating func goOn(from earlier: ScopeReplica) {
         keys.merge(earlier.keys) { own, _ in own }
         (isUngranted, givenBack) = (earlier.isUngranted, earlier.givenBack)

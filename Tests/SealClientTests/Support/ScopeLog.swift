@@ -29,14 +29,15 @@ struct ScopeLog {
     }
 
     /// Appends what its owner signs.
+    /// - Parameter held: what its author takes for the key so far.
     mutating func write(
         _ changes: [RosterChange], settings: SettingsDraft? = nil, invitations: [InvitationDraft] = [],
-        rotating: Bool = false, by author: Person? = nil
+        rotating: Bool = false, by author: Person? = nil, holding held: EpochKey? = nil
     ) throws(SealError) {
         try append(
             try (author ?? owner).author.next(
                 on: roster, changes: changes, settings: settings, invitations: invitations, rotating: rotating,
-                current: key, time: Int64(roster.nextSequence) + 1, random: &random))
+                current: held ?? key, time: Int64(roster.nextSequence) + 1, random: &random))
     }
 
     mutating func append(_ draft: RosterAuthor<XWingHPKE>.Draft) throws(SealError) {
@@ -59,7 +60,10 @@ struct ScopeLog {
             try person.author.accept(keys, on: roster, identity: person.own.chain, epochKey: key, time: 9))
     }
 
-    mutating func rotate() throws(SealError) { try write([], rotating: true) }
+    /// - Parameter held: as in `write`.
+    mutating func rotate(holding held: EpochKey? = nil) throws(SealError) {
+        try write([], rotating: true, holding: held)
+    }
 
     /// The grants to somebody, oldest first.
     func grants(to person: Person) -> [OwnGrant] {
