@@ -14,9 +14,10 @@ import Testing
     /// A zone of Anna's that Bert takes part in, and strangers of whom there are rows alone see: so many viewers in
     /// all.
     private func withViewers(
-        _ count: Int, _ body: @Sendable (Person, Person, TestZone, RunningServer) async throws -> Void
+        _ count: Int, hook: WriteHook? = nil,
+        _ body: @Sendable (Person, Person, TestZone, RunningServer) async throws -> Void
     ) async throws {
-        try await RunningServer.with { server in
+        try await RunningServer.with(hook: hook) { server in
             let shared = try await RestoredServerTests.shared(server)
             try await server.services.database.write(at: .everything) { connection in
                 let zone = try Self.row(shared.zone, connection)
@@ -92,6 +93,30 @@ import Testing
                 #expect(try await anna.zoneChanges(own).modifications.map(\.zoneID.zoneName) == [zone.name])
                 #expect(try await bert.zoneChanges(changes.token, shared: true).modifications.isEmpty)
             }
+        }
+    }
+
+    /// However often the zone is saved to: others' writes go on beside what these reads write.
+    @Test func whoReadsBeforeTheJobHoldsUpNobodyElse() async throws {
+        let hook = WriteHook()
+        try await withViewers(ZoneTouch.mostAtOnce + 1, hook: hook) { anna, bert, zone, server in
+            let token = try await bert.zoneChanges(shared: true).token
+            let now = server.clock.now
+            // Another server has the job, and has not come to it.
+            try await server.services.database.write(at: .everything) { connection in
+                try JobLease.releaseAll(in: connection)
+                try JobLease(job: .feeds, holder: [9]).hold(now: now, in: connection)
+            }
+            _ = try await anna.save([Write("a")], in: zone)
+            _ = hook.takeHomes()
+            let changes = try await bert.zoneChanges(token, shared: true)
+            #expect(changes.modifications.map(\.zoneID.zoneName) == [zone.name])
+            #expect(try await bert.zoneChanges(changes.token, shared: true).modifications.isEmpty)
+            let homes = hook.takeHomes()
+            #expect(!homes.contains(.everything))
+            let inAccounts = homes.count { if case .account = $0 { true } else { false } }
+            // PostgreSQL knows that no such server is there.
+            #expect(inAccounts == 1 || TestPostgres.isForAll)
         }
     }
 
@@ -234,7 +259,8 @@ import Testing
                     while isMore, rounds < 5 {
                         let waiting = try answers.waiting()
                         let request = Sealkit_V1_DatabaseChangesRequest.with { $0.token = token }
-                        let changes = try answers.changes(request, names, showing: waiting)
+                        try answers.show(waiting)
+                        let changes = try answers.changes(request, names, shown: waiting.count)
                         shown.formUnion(changes.modifications.map(\.zoneID.zoneName))
                         (token, isMore) = (changes.token, changes.moreComing)
                         rounds += 1

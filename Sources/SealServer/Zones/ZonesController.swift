@@ -46,14 +46,20 @@ struct ZonesController: Sendable {
         let waiting = try await transactions.read { [feedNames] connection in
             let answers = try ZonesAnswers(for: call.session, call.path, in: connection)
             let waiting = try answers.waiting()
-            let answer = waiting.isEmpty ? try answers.changes(message, feedNames, showing: waiting) : nil
+            let answer = waiting.isEmpty ? try answers.changes(message, feedNames, shown: 0) : nil
             return (zones: waiting, answer: answer)
         }
         if let answer = waiting.answer { return answer }
-        // The views that it moves are of many zones.
-        return try await transactions.write(as: call.session, at: .everything) { [feedNames] connection in
+        // Only the caller's own views move; their zones stand still meanwhile, for who saves there and for the job.
+        try await transactions.write(
+            as: call.session, at: .account(call.session.accountID), beside: ZoneTouch.homes(of: waiting.zones)
+        ) { connection in
+            try ZonesAnswers(for: call.session, call.path, in: connection).show(waiting.zones)
+        }
+        // One moment of the feed, which others' writes move too.
+        return try await transactions.read { [feedNames] connection in
             try ZonesAnswers(for: call.session, call.path, in: connection)
-                .changes(message, feedNames, showing: waiting.zones)
+                .changes(message, feedNames, shown: waiting.zones.count)
         }
     }
 }

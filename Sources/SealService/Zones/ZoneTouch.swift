@@ -141,6 +141,15 @@ package struct ZoneTouch: Sendable {
         ) { [.integer(try $0.int64("owner")), .integer(try $0.int64("zone"))] }
     }
 
+    /// Where these zones are at home.
+    package static func homes(of zones: [[SQLValue]]) -> Set<Home> {
+        Set(
+            zones.compactMap { zone -> Home? in
+                guard case .integer(let owner)? = zone.first, case .integer(let number)? = zone.last else { return nil }
+                return .zone(owner: owner, zone: number)
+            })
+    }
+
     /// Moves the caller's views of these zones.
     package static func show(
         _ zones: [[SQLValue]], to caller: Caller, in connection: any SQLConnection

@@ -34,11 +34,13 @@ package struct ZonesAnswers {
     /// Zones whose changes are not in the caller's feed yet, as `ZoneRow.key` has them: to be shown before it is read.
     package func waiting() throws -> [[SQLValue]] { try ZoneTouch.waiting(for: caller, path, in: connection) }
 
-    /// - Parameter waiting: what comes into the feed before; where it is not empty, the transaction is one that writes.
+    /// Has what waits come into the feed, in a transaction that writes.
+    package func show(_ waiting: [[SQLValue]]) throws { try ZoneTouch.show(waiting, to: caller, in: connection) }
+
+    /// - Parameter shown: how much came into the feed just before.
     package func changes(
-        _ message: Sealkit_V1_DatabaseChangesRequest, _ feedNames: FeedNames, showing waiting: [[SQLValue]]
+        _ message: Sealkit_V1_DatabaseChangesRequest, _ feedNames: FeedNames, shown: Int
     ) throws -> Sealkit_V1_DatabaseChangesResponse {
-        try ZoneTouch.show(waiting, to: caller, in: connection)
         let limit = RequestItems.limit(message.resultsLimit)
         let name = feedNames.database(path, of: caller)
         let place = try ChangeToken.place(
@@ -61,7 +63,7 @@ package struct ZonesAnswers {
             }
         }
         // As many as are shown at once: there may be others.
-        response.moreComing = changes.count > limit || waiting.count == ZoneTouch.mostOfReader
+        response.moreComing = changes.count > limit || shown == ZoneTouch.mostOfReader
         response.token =
             ChangeToken.database(name: name, .init(position: position, end: place.end, run: place.run)).data
         return response

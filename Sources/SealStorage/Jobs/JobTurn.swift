@@ -130,7 +130,16 @@ package final class JobTurn: Sendable {
             }
         }
         let result: Result<T, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
+        do {
+            let value = try await withTaskCancellationHandler {
+                try await body()
+            } onCancel: {
+                keeper.cancel()
+            }
+            result = .success(value)
+        } catch {
+            result = .failure(error)
+        }
         keeper.cancel()
         // What this server gives back when it stops is not taken again after that.
         await keeper.value

@@ -351,7 +351,7 @@ import Testing
                     }
                 }
                 clock.advance(seconds: 15)
-                let held = try await database.write(at: .everything) { connection in
+                let held = try await database.write(at: .everything) { connection -> Bool in
                     do {
                         try JobLease(job: .alerts, holder: [2]).hold(now: now + 15_000_000, in: connection)
                         return false

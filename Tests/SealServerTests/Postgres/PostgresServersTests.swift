@@ -244,7 +244,8 @@ import Testing
             #expect(try await reader.me().account.count == 32)
             known.withLock { $0 = reader }
         } alone: { first in
-            let reader = try #require(known.withLock { $0 })
+            let found = known.withLock { $0 }
+            let reader = try #require(found)
             hook.arm { _ in throw StorageError.full }
             var again = reader
             again.token = try await again.login().token

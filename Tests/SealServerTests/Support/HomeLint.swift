@@ -31,6 +31,9 @@ enum HomeLint {
 
     /// The same beside an account's.
     static let besideAccounts = [
+        "database_feed": "its own user's feed",
+        "view_run": "a row that its key protects",
+        "zone_view": "its own user's view of a zone that it has beside it: its place",
         "storage_usage": "a counter in place, by triggers",
         "spent_challenge": "a row that its key protects, and what has expired",
     ]
