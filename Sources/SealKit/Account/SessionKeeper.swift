@@ -50,9 +50,12 @@ actor SessionKeeper {
 
     /// Another session than the one that has ended: one that has begun since is it.
     func renewedToken(insteadOf ended: String) async throws(SealKitError) -> String {
-        if let current, current != ended { return current }
-        return try await renewedToken()
+        noteEnd(of: ended)
+        return try await token()
     }
+
+    /// The server has said so.
+    func noteEnd(of ended: String) { if current == ended { current = nil } }
 
     /// Whether the server has no account with these keys. Where it has, a session has begun.
     func isUnknown() async throws(SealKitError) -> Bool {

@@ -190,7 +190,12 @@ final class ContainerCore: Sendable {
         try access.check(nil)
         try await registration.ensure(self)
         let token = try await account.session.token()
-        try await account.client.transport.events(path, token: token, lastEventID: lastEventID, consume: consume)
+        do throws(SealKitError) {
+            try await account.client.transport.events(path, token: token, lastEventID: lastEventID, consume: consume)
+        } catch {
+            if error.code == .sessionExpired { await account.session.noteEnd(of: token) }
+            throw error
+        }
     }
 
     /// A route's path in this container.

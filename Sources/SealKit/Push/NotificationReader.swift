@@ -54,7 +54,7 @@ final class NotificationReader: Sendable {
                                 remedy: "log in, and open the stream again"))
                         return
                     }
-                    do { _ = try await core.account.session.renewedToken() } catch
+                    do { _ = try await core.account.session.token() } catch
                         where !Self.isWorthRetrying(error, progress)
                     {
                         output.finish(throwing: error)
