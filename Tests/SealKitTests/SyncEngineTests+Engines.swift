@@ -157,6 +157,34 @@ extension SyncEngineTests {
         #expect(first.state !== second.state)
     }
 
+    /// A process that works for several people may have one delegate for all of them.
+    @Test func anotherAccountsEngineTakesNobodysPlace() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let told = LockedValue<[SyncEngine]>([])
+        let app = SyncApp(disk: SyncDisk())
+        let asking = Asking(app) { engine in told.change { $0.append(engine) } }
+        func engine(_ container: Container) throws -> SyncEngine {
+            var configuration = SyncEngine.Configuration(
+                container: container, stateSerialization: nil, delegate: asking)
+            configuration.automaticallySync = false
+            return try SyncEngine(configuration)
+        }
+        let (anns, bobs) = (try engine(ann.container), try engine(bob.container))
+        #expect(anns.state !== bobs.state)
+        app.make(zone, anns)
+        let id = Record.ID(recordName: "note", zoneID: zone)
+        app.write("ann's", to: id, anns)
+        try await anns.sendChanges()
+        #expect(!told.value.isEmpty)
+        #expect(told.value.allSatisfy { $0 === anns })
+        #expect(try await ann.own.record(for: id).encryptedValues["words"] == ["ann's"])
+        #expect(try await bob.own.allRecordZones().allSatisfy { $0.zoneID != zone })
+        // Two containers that are made with one account are one.
+        let again = try engine(try Container(ann.container.containerIdentifier, account: ann.account))
+        #expect(again.state === anns.state)
+        #expect(again.state !== bobs.state)
+    }
+
     /// Also one that has begun: its fetch goes on with the newer one.
     @Test func anEngineThatIsSupersededAtWorkGoesOnAsTheOther() async throws {
         let ann = try await Person()

@@ -84,7 +84,8 @@ public final class CKContainer: NSObject, Sendable {
         }
     }
 
-    /// A container with a setup of its own: for tests, and processes that work for several accounts. Not CloudKit's.
+    /// A container with a setup of its own: for tests, and processes that work for several accounts. Keep it: another
+    /// one of the same key store is another device's to a `CKSyncEngine`. Not CloudKit's.
     public convenience init(identifier containerIdentifier: String, setup: Setup) {
         self.init(ContainerCores(setup).core(containerIdentifier))
     }

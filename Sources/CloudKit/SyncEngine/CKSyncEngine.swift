@@ -4,7 +4,7 @@ import SealKit
 ///
 /// Note what has changed in `state`, give records when the delegate is asked for them, and take what it is told. It
 /// fetches and sends by itself unless the configuration says otherwise. A second engine of the same delegate for the
-/// same database takes the first one's place.
+/// same database takes the first one's place; containers with another `Setup` have databases of their own.
 public final class CKSyncEngine: Sendable {
     public let database: CKDatabase
     /// What is to be sent, and how far the server's changes are known.

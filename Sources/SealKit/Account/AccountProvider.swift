@@ -83,6 +83,21 @@ public final class AccountProvider: Sendable {
         content.withLock { Set($0.replaced.map { Record.ID(recordName: $0) }) }
     }
 
+    /// The one account that it was made with, while nothing has come in its place.
+    private var given: (server: String, rootKey: VerificationKey)? {
+        let current = current
+        guard current.generation == 0, case .signedIn(let account, _) = current.state else { return nil }
+        return (account.server, account.keys.rootKey)
+    }
+
+    /// Whether what is done by the one is done in the same name by the other: two containers that were each made with
+    /// the same account are one.
+    func isAsOne(with other: AccountProvider) -> Bool {
+        if self === other { return true }
+        guard let given, let others = other.given else { return false }
+        return given == others
+    }
+
     /// What databases are made of now.
     var current: Current {
         content.withLock { content in

@@ -94,6 +94,8 @@ public final class SyncEngine: Sendable {
     ///
     /// One delegate has one engine for a database. A second one takes the first one's place, whatever that is at: what
     /// is called on the first one from then on happens on the second, and nothing more is told in the first one's name.
+    /// Another account's database is another one, and so is that of a container with another ``AccountProvider``: a
+    /// delegate may have an engine for each.
     /// - Throws: `badDatabase` for the public database, which has no change feed.
     public convenience init(_ configuration: Configuration) throws(SealKitError) {
         try self.init(configuration, pacing: .real)
