@@ -188,6 +188,41 @@ import Testing
         }
     }
 
+    /// Also where it is another engine that sends: one that has taken the first one's place.
+    @Test func aCallOnAFormerEngineNamesWhatFailed() async throws {
+        try await run { _, database, app in
+            app.write("one", to: "a")
+            try await app.sync()
+            let first = app.engine
+            try app.start(database)
+            let other = try await database.record(for: app.id("a"))
+            other.encryptedValues["text"] = "other"
+            try await database.save(other)
+            app.write("two", to: "a")
+            let error = await expectFailure(.partialFailure) { try await first.sendChanges() }
+            #expect((error?.partialErrorsByItemID?[app.id("a")] as? CKError)?.code == .serverRecordChanged)
+        }
+    }
+
+    /// Runs that wait for their turn begin before a call has returned, and what fails in it stays that call's.
+    @Test func runsThatFollowTakeNothingFromWhatFailed() async throws {
+        try await run { _, _, app in
+            let bad = CKRecord.note("bad", in: app.zone)
+            bad.setValue(NSObject(), forKey: "title")
+            let batch = CKSyncEngine.RecordZoneChangeBatch(recordsToSave: [bad])
+            let giving = Giving(app, Array(repeating: batch, count: 100))
+            let engine = try giving.start(app.engine.database)
+            let fetching = Task { while !Task.isCancelled { try? await engine.fetchChanges() } }
+            for _ in 1...50 {
+                engine.state.add(pendingRecordZoneChanges: [.saveRecord(bad.recordID)])
+                let error = await expectFailure(.partialFailure) { try await engine.sendChanges() }
+                #expect((error?.partialErrorsByItemID?[bad.recordID] as? CKError)?.code == .invalidArguments)
+            }
+            fetching.cancel()
+            await fetching.value
+        }
+    }
+
     /// Semantics 60.
     @Test func aZoneThatWasDeletedBehindIt() async throws {
         try await run { _, database, app in

@@ -6,6 +6,10 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
     /// What has failed in the send that a delegate is being asked for.
     @TaskLocal static var failed: Set<SealKit.Record.ID> = []
 
+    /// What has failed in the fetch or send that a call of the app's waits for. It is the call's: the next run, which
+    /// begins before the call has returned, has its own, and the engine that tells of it may be a newer one.
+    @TaskLocal private static var failures: Shared<Failures>?
+
     private struct Content: Sendable {
         weak var delegate: (any CKSyncEngineDelegate)?
         weak var face: CKSyncEngine?
@@ -19,7 +23,6 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
         var looking: Task<Void, Never>?
         /// The last batch: its outcome is told with the very objects.
         var given: [SealKit.Record.ID: Given] = [:]
-        var failures = Failures()
     }
 
     private struct Given: Sendable {
@@ -28,7 +31,7 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
         let sent: SentRecord?
     }
 
-    /// Of the fetch or send under way.
+    /// What has failed in a fetch or send.
     private struct Failures: Sendable {
         var zones: [CKRecordZone.ID: CKError] = [:]
         var records: [CKRecord.ID: CKError] = [:]
@@ -88,14 +91,21 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
     private func note(_ engine: SealKit.SyncEngine) { content.withLock { $0.engine = engine } }
 
     func calling(_ body: (SealKit.SyncEngine) async throws(SealKitError) -> Void) async throws(CKError) {
+        let failures = Shared(Failures())
         do throws(SealKitError) {
             let (engine, failure) = content.withLock { ($0.engine, $0.failure) }
             if let failure { throw failure }
             _ = try await core.container()
-            if let engine { try await body(engine) }
+            guard let engine else { return }
+            try await Self.$failures.withValue(failures) {
+                do throws(SealKitError) {
+                    return Result<Void, SealKitError>.success(try await body(engine))
+                } catch {
+                    return Result<Void, SealKitError>.failure(error)
+                }
+            }.get()
         } catch {
-            let failures = content.withLock { $0.failures }
-            throw error.code == .partialFailure ? failures.error ?? core.words(error) : core.words(error)
+            throw error.code == .partialFailure ? failures.value.error ?? core.words(error) : core.words(error)
         }
     }
 
@@ -192,14 +202,14 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
     }
 
     private func begun(_ event: CKSyncEngine.Event) -> CKSyncEngine.Event {
-        content.withLock { $0.failures = Failures() }
+        Self.failures?.value = Failures()
         return event
     }
 
     private func note(zones: [(CKRecordZone.ID, CKError)] = [], records: [(CKRecord.ID, CKError)] = []) {
-        content.withLock { content in
-            for (id, error) in zones { content.failures.zones[id] = error }
-            for (id, error) in records { content.failures.records[id] = error }
+        Self.failures?.withLock { failures in
+            for (id, error) in zones { failures.zones[id] = error }
+            for (id, error) in records { failures.records[id] = error }
         }
     }
 
