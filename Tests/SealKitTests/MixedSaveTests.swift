@@ -1,4 +1,6 @@
+import Foundation
 import SealLab
+import SealStatements
 import Testing
 
 @testable import SealKit
@@ -116,5 +118,89 @@ import Testing
         #expect(strict[root.recordID]?.failureCode == .serverRecordChanged)
         #expect(strict[last.recordID]?.failureCode == .batchRequestFailed)
         #expect(await failure { _ = try await ann.own.record(for: last.recordID) } == .unknownItem)
+    }
+
+    // MARK: A share that is changed
+
+    /// All of a zone or nothing, and a share is one of its items.
+    @Test func anAtomicCallThatFailsInvitesNobody() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, note, _) = try await ann.share(with: [(bob, .readWrite)])
+        var late = try await ann.own.record(for: note.recordID)
+        var newer = late
+        newer.encryptedValues["body"] = "newer"
+        try await ann.own.save(newer)
+        late.encryptedValues["body"] = "late"
+        var share = try await ann.share(of: zone)
+        share.addParticipant(try await ann.participant(carol))
+        let failed = try await ann.own.modifyRecords(saving: [late], shares: [share])
+        #expect(failed.saveResults[late.recordID]?.failureCode == .serverRecordChanged)
+        #expect(failed.shareResults[share.recordID]?.failureCode == .batchRequestFailed)
+        #expect(try await ann.share(of: zone).participants.count == 2)
+
+        // So it is with a zone's first share.
+        let other = try await ann.makeZone()
+        var first = Share(recordZoneID: other)
+        first.addParticipant(try await ann.participant(carol))
+        let items: [any SavableRecord] = [ann.note(in: other, "body", name: "ä"), first]
+        let refused = try await ann.own.modifyRecords(saving: items).saveResults
+        #expect(refused[first.recordID]?.failureCode == .batchRequestFailed)
+        #expect(try await ann.own.recordZone(for: other).share == nil)
+        let loose = try await ann.own.modifyRecords(saving: items, atomically: false).saveResults
+        #expect(try loose[first.recordID]?.get() is Share)
+        #expect(try await ann.own.recordZone(for: other).share != nil)
+    }
+
+    /// It is not for them.
+    @Test func whatIsSavedBesideHasTheKeyThatOpensWhenSomebodyIsPutOut() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        try await bob.join(share.url)
+        var without = try await ann.share(of: zone)
+        without.removeParticipant(try #require(without.participant(bob)))
+        let mine = ann.note(in: zone, "not for bob")
+        let results = try await ann.own.modifyRecords(saving: [mine], shares: [without], atomically: false)
+        #expect(results.shareResults[without.recordID]?.isSuccess == true)
+        let saved = try #require(results.saveResults[mine.recordID]).get()
+        #expect(try await ann.epoch(of: zone) == saved.base?.statement.epoch)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
+    }
+
+    @Test func nothingIsSavedWhereNobodyIsPutOutFirst() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        try await bob.join(share.url)
+        let other = try await ann.makeZone()
+        var changed = try await ann.share(of: zone)
+        changed.removeParticipant(try #require(changed.participant(bob)))
+        let without = changed
+        // More than a URL shows.
+        changed.thumbnailImageData = Data(count: Limits.previewBytes)
+        let (mine, elsewhere) = (ann.note(in: zone, "not for bob", name: "mine"), ann.note(in: other, "elsewhere"))
+        let refused = try await ann.own.modifyRecords(saving: [mine, elsewhere], shares: [changed], atomically: false)
+        #expect(refused.shareResults[changed.recordID]?.failureCode == .limitExceeded)
+        #expect(refused.saveResults[mine.recordID]?.failureCode == .batchRequestFailed)
+        #expect(refused.saveResults[elsewhere.recordID]?.isSuccess == true)
+        #expect(await failure { _ = try await ann.own.record(for: mine.recordID) } == .unknownItem)
+
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: "/rosters/append",
+            Array(repeating: .request, count: 100))
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        let failed = await failure {
+            _ = try await device.own.modifyRecords(saving: [mine], shares: [without], atomically: false)
+        }
+        #expect(failed == .networkFailure)
+        #expect(await failure { _ = try await ann.own.record(for: mine.recordID) } == .unknownItem)
+        // Neither is anybody put out by a call that is refused as a whole.
+        let twice = await failure {
+            _ = try await ann.own.modifyRecords(saving: [mine, mine], shares: [without], atomically: false)
+        }
+        #expect(twice == .invalidArguments)
+        #expect(try await bob.shared.allRecordZones().count == 1)
+        network.lose([])
+        let done = try await device.own.modifyRecords(saving: [mine], shares: [without], atomically: false)
+        #expect(done.saveResults[mine.recordID]?.isSuccess == true)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
     }
 }

@@ -97,6 +97,34 @@ extension SyncEngineTests {
         #expect(try await ann.own.share(withID: share.recordID).rootRecordID == root.recordID)
     }
 
+    /// Nothing that goes with it is for whoever it puts out.
+    @Test func aShareThatPutsSomebodyOutGoesFirst() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        try await bob.join(share.url)
+        var without = try await ann.share(of: zone)
+        without.removeParticipant(try #require(without.participant(bob)))
+        let mine = ann.note(in: zone, "not for bob", name: "mine")
+        // Neither where it cannot be prepared.
+        var batch = Batch(recordsToSave: [mine], sharesToSave: [without])
+        batch.refuse(without, SealKitError(.networkFailure, "nobody can be looked up"))
+        let app = Giving(batch)
+        let device = try SyncDevice(ann)
+        let engine = try app.start(device)
+        engine.state.add(pendingRecordZoneChanges: app.changes)
+        #expect(await failure { try await engine.sendChanges() } == .partialFailure)
+        #expect(app.sent.first?.failedRecordSaves.map(\.error.code) == [.batchRequestFailed])
+        #expect(engine.state.pendingRecordZoneChanges.count == 2)
+        #expect(await failure { _ = try await ann.own.record(for: mine.recordID) } == .unknownItem)
+
+        app.give(Batch(recordsToSave: [mine], sharesToSave: [without]))
+        try await engine.sendChanges()
+        #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+        let epoch = try await ann.epoch(of: zone)
+        #expect(app.sent.last?.savedRecords.first?.base?.statement.epoch == epoch)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
+    }
+
     /// It goes with the next send, with its root; what had nothing to do with it was saved.
     @Test(arguments: [false, true]) func aShareThatCannotBePreparedStaysPending(isAtomic: Bool) async throws {
         let ann = try await Person()

@@ -45,7 +45,9 @@ extension CKDatabase {
     ///   - recordIDsToDelete: of records that are to go.
     ///   - savePolicy: what happens where the server has another version than the one that was changed.
     ///   - atomically: all of a zone or nothing: if one item fails, the others of its zone fail with
-    ///     `batchRequestFailed`.
+    ///     `batchRequestFailed`. A share that there is already comes after all else then: whoever is removed from it
+    ///     can still read what was saved beside it. Otherwise it comes first where it takes a right away, and nothing
+    ///     of its zone is saved where that fails.
     /// - Throws: `limitExceeded` above 400 items.
     @discardableResult
     public func modifyRecords(

@@ -87,14 +87,20 @@ extension CKShare {
             }
         }
 
+        /// Without those who were removed, and before anybody is added or changed.
+        var unsent: SealKit.Share {
+            var left = share
+            let kept = Set(participants.map(\.participantID))
+            for participant in share.participants where !kept.contains(participant.participantID) {
+                left.removeParticipant(participant)
+            }
+            return left
+        }
+
         /// - Throws: `invalidArguments` for a role or permission that there is not.
         mutating func sent() throws(SealKitError) -> (share: SealKit.Share, sent: Sent) {
-            var sent = share
+            var sent = unsent
             var moments: [ObjectIdentifier: Int] = [:]
-            let kept = Set(participants.map(\.participantID))
-            for participant in sent.participants where !kept.contains(participant.participantID) {
-                sent.removeParticipant(participant)
-            }
             for participant in participants where participant.sealed.role != .owner {
                 let own = try participant.sent()
                 sent.addParticipant(own.participant)

@@ -216,7 +216,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
     /// As a save would begin with it, for whoever only looks at it.
     var unsent: SealKit.Share {
-        var share = content.value.share
+        var share = content.value.unsent
         share.record = box.record
         return share
     }

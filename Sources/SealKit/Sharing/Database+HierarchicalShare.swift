@@ -62,12 +62,19 @@ extension Database {
     }
 
     /// Saves records together with new hierarchical shares of some of them, each zone in one signed batch; shares that
-    /// there are already, of whole zones too, take over what has changed, after the records.
+    /// there are already, of whole zones too, take over what has changed.
     ///
-    /// `atomically` is all of a zone or nothing. Otherwise a new share is one with its root, and with what that belongs
-    /// to, and what else there is of the zone follows.
+    /// `atomically` is all of a zone or nothing: a share that there is already, and the first one of a whole zone,
+    /// comes after the rest of the zone, and only where all of that has succeeded. Whoever is put out by it can still
+    /// read what was saved: save what is not for them in a call after it, or in one that is not atomic. Where the
+    /// share itself fails, what was saved before it stays.
+    ///
+    /// Otherwise a share that takes a right away from somebody comes first, and nothing of its zone is saved where that
+    /// fails; any other one comes after the records. A new share is one with its root, and with what that belongs to,
+    /// and what else there is of the zone follows.
     /// - Returns: a result for each record, share and deletion. A share's failure fails no record, but where its root
-    ///   was to be saved with it. In the shared database a new share is `badDatabase`: only its owner makes one.
+    ///   was to be saved with it, or where it was to come first. In the shared database a new share is `badDatabase`:
+    ///   only its owner makes one.
     /// - Throws: as `modifyRecords(saving:deleting:)`.
     public func modifyRecords(
         saving: [Record], shares: [Share], deleting: [Record.ID] = [],
@@ -78,10 +85,9 @@ extension Database {
         saveResults: [Record.ID: Result<Record, SealKitError>], shareResults: [Record.ID: Result<Share, SealKitError>],
         deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
-        var shareResults: [Record.ID: Result<Share, SealKitError>] = [:]
+        var results = SharingResults()
         let roots = Dictionary(saving.map { ($0.recordID, $0) }) { first, _ in first }
-        // What a root's own share takes over.
-        var existing: [(asked: Share, id: Record.ID)] = []
+        var existing: [Existing] = []
         var new: [RecordZone.ID: [Share]] = [:]
         for share in shares {
             if let rootID = share.rootRecordID, let root = roots[rootID] {
@@ -90,19 +96,41 @@ extension Database {
                 } else if scope == .private {
                     new[share.zoneID, default: []].append(share)
                 } else {
-                    shareResults[share.recordID] = .failure(Database.notOwnersToShare)
+                    results.shares[share.recordID] = .failure(Database.notOwnersToShare)
                 }
             } else {
                 existing.append((share, share.recordID))
             }
         }
         for shares in new.values { try Database.checkCount(saving.count + deleting.count + 2 * shares.count) }
-        let zones = Set(new.keys)
-        let rest = saving.filter { !zones.contains($0.recordID.zoneID) }
-        let restDeleting = deleting.filter { !zones.contains($0.zoneID) }
-        var (saveResults, deleteResults) = try await modifyRecords(
-            saving: rest, deleting: restDeleting, savePolicy: savePolicy, atomically: atomically, progress: progress,
-            perRecordProgress: perRecordProgress)
+        let first = existing.filter { !atomically && $0.asked.takesRightAway }
+        let last = existing.filter { atomically || !$0.asked.takesRightAway }
+        // Nobody is put out by a call that is refused as a whole.
+        if !first.isEmpty { try await requireRequest(saving, deleting) }
+        var outcomes = ZoneOutcomes()
+        let refused = await putOut(by: first, &results, &outcomes)
+        results.refuse(saving, new, deleting, of: refused)
+        new = new.filter { refused[$0.key] == nil }
+        let zones = Set(new.keys).union(refused.keys)
+        let rest = (
+            saving: saving.filter { !zones.contains($0.recordID.zoneID) },
+            deleting: deleting.filter { !zones.contains($0.zoneID) }
+        )
+        // Nothing is left that could be done.
+        if rest.saving.isEmpty, rest.deleting.isEmpty, new.isEmpty, last.isEmpty, results.hasRecords {
+            try outcomes.throwCommonFailure()
+        }
+        do throws(SealKitError) {
+            let done = try await modifyRecords(
+                saving: rest.saving, deleting: rest.deleting, savePolicy: savePolicy, atomically: atomically,
+                progress: progress, perRecordProgress: perRecordProgress)
+            results.add(done)
+        } catch {
+            guard !first.isEmpty else { throw error }
+            outcomes.failed(error)
+            try outcomes.throwCommonFailure()
+            results.fail(rest.saving, rest.deleting, error)
+        }
         for (zone, shares) in new {
             var batch = ZoneBatch(
                 database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true,
@@ -119,30 +147,59 @@ extension Database {
             do throws(SealKitError) {
                 try await batch.run(sharing: shares, saving: records, deleting: gone)
                 for share in shares {
-                    shareResults[share.recordID] = await published(share, batch.saveResults[share.recordID])
+                    results.shares[share.recordID] = await published(share, batch.saveResults[share.recordID])
                     batch.saveResults[share.recordID] = nil
                 }
-                saveResults.merge(batch.saveResults) { $1 }
-                deleteResults.merge(batch.deleteResults) { $1 }
+                results.add((batch.saveResults, batch.deleteResults))
             } catch {
-                for record in records { saveResults[record.recordID] = .failure(error) }
-                for id in gone { deleteResults[id] = .failure(error) }
-                for share in shares { shareResults[share.recordID] = .failure(error) }
+                results.fail(records, gone, error)
+                for share in shares { results.shares[share.recordID] = .failure(error) }
             }
             guard !others.records.isEmpty || !others.gone.isEmpty else { continue }
             do throws(SealKitError) {
-                let results = try await modifyRecords(
+                let done = try await modifyRecords(
                     saving: others.records, deleting: others.gone, savePolicy: savePolicy, atomically: false,
                     progress: progress, perRecordProgress: perRecordProgress)
-                saveResults.merge(results.saveResults) { $1 }
-                deleteResults.merge(results.deleteResults) { $1 }
+                results.add(done)
             } catch {
-                for record in others.records { saveResults[record.recordID] = .failure(error) }
-                for id in others.gone { deleteResults[id] = .failure(error) }
+                results.fail(others.records, others.gone, error)
             }
         }
-        for (asked, id) in existing { shareResults[asked.recordID] = await merged(asked, into: id) }
-        return (saveResults, shareResults, deleteResults)
+        var failed = atomically ? results.failedZones : []
+        for (asked, id) in last {
+            // A share is one of its zone's items, which are changed all or not at all.
+            guard !failed.contains(id.zoneID) else {
+                results.shares[asked.recordID] = .failure(ZoneBatch.batchFailed)
+                continue
+            }
+            let result = await merged(asked, into: id)
+            results.shares[asked.recordID] = result
+            if atomically, result.isFailure { failed.insert(id.zoneID) }
+        }
+        return (results.saves, results.shares, results.deletions)
+    }
+
+    /// A share that there is already, which another one of the same root may be for.
+    private typealias Existing = (asked: Share, id: Record.ID)
+
+    /// Saves shares that take a right away, before what is not for those who lose it.
+    /// - Returns: why nothing is to be saved in a zone now: of those that one of the shares has failed in.
+    private func putOut(
+        by shares: [Existing], _ results: inout SharingResults, _ outcomes: inout ZoneOutcomes
+    ) async -> [RecordZone.ID: SealKitError] {
+        var refused: [RecordZone.ID: SealKitError] = [:]
+        for (asked, id) in shares {
+            let result = await merged(asked, into: id)
+            results.shares[asked.recordID] = result
+            switch result {
+            case .success: outcomes.succeeded()
+            case .failure(let error):
+                outcomes.failed(error)
+                // What is wrong with the share is nothing that is wrong with its zone's records.
+                refused[id.zoneID] = error.concernsWholeRequest ? error : ZoneBatch.batchFailed
+            }
+        }
+        return refused
     }
 
     private static var notOwnersToShare: SealKitError {

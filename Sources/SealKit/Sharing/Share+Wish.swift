@@ -21,6 +21,20 @@ extension Share {
         return wish
     }
 
+    /// Whether it puts somebody out, blocks or lowers somebody, or leaves less to whoever has the public URL, compared
+    /// with what was fetched.
+    var takesRightAway: Bool {
+        let before = Dictionary(saved.map { ($0.participantID, $0) }) { first, _ in first }
+        let now = Set(participants.map(\.participantID))
+        if !edits.blocked.isEmpty || !now.isSuperset(of: before.keys) { return true }
+        if publicPermission.rawValue < edits.publicPermission.rawValue { return true }
+        return participants.contains { participant in
+            guard let former = before[participant.participantID] else { return false }
+            let isLowered = participant.permission.rawValue < former.permission.rawValue
+            return isLowered || (former.role == .administrator && participant.role != .administrator)
+        }
+    }
+
     /// For whoever changes what it says of itself: what others have stored keeps nobody from anything.
     /// - Throws: `limitExceeded` for more than a URL shows.
     func requireShowable() throws(SealKitError) {

@@ -77,10 +77,12 @@ extension SyncEngine {
             }
         }
 
-        /// Refuses a share that cannot be prepared, with what cannot go without it.
+        /// Refuses a share that cannot be prepared, with what cannot go without it: all of its zone where that is not
+        /// for whoever it puts out.
         package mutating func refuse(_ share: Share, _ error: SealKitError) {
             let root = share.rootRecordID
-            for id in recordIDs where atomicByZone ? id.zoneID == share.zoneID : id == root {
+            let isWhole = atomicByZone || share.takesRightAway
+            for id in recordIDs where isWhole ? id.zoneID == share.zoneID : id == root {
                 refusals[id] = refusals[id] ?? ZoneBatch.batchFailed
             }
             refusals[share.recordID] = error

@@ -65,10 +65,7 @@ extension Database {
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
-        try await core.requireAccount(for: scope)
-        try Database.checkCount(saving.count + deleting.count)
-        let ids = saving.map(\.recordID) + deleting
-        guard Set(ids).count == ids.count else { throw RecordRules.twice }
+        try await requireRequest(saving, deleting)
 
         var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
         saveResults.reserveCapacity(saving.count)
@@ -89,6 +86,14 @@ extension Database {
         }
         try zones.throwCommonFailure()
         return (saveResults, deleteResults)
+    }
+
+    /// - Throws: what refuses a request as a whole, before anything of it is done.
+    func requireRequest(_ saving: [Record], _ deleting: [Record.ID]) async throws(SealKitError) {
+        try await core.requireAccount(for: scope)
+        try Database.checkCount(saving.count + deleting.count)
+        let ids = saving.map(\.recordID) + deleting
+        guard Set(ids).count == ids.count else { throw RecordRules.twice }
     }
 
     /// Mostly all are of one zone: they stay together as they are.
