@@ -162,6 +162,57 @@ test('a record that did not open is shown once its key has come', async () => {
     for (const token of ['another:1', `${syncToken}9`, syncToken.replace(/:.*/, ':x')]) assert.throws(() => replica.changes(token), { serverErrorCode: 'changeTokenExpired' }, token);
 });
 
+/** A public database with one record, whose module knows what it was shown last; `hold` is waited for by whatever sends a file. */
+function publicly({ hold = async () => undefined, identify = async () => undefined } = {}) {
+    const [server, sent] = [{ tag: 't1', stars: 5n }, []];
+    let known;
+    const answer = write => { const writer = new Writer(); write?.(writer); return new Reader(writer.bytes); };
+    const asked = {
+        publicZone: () => answer(writer => writer.u32(1)),
+        publicLookupAnswer: () => { known = { ...server }; return answer(writer => writer.list([''], (writer, refusal) => writer.string(refusal))); },
+        publicRecord: () => answer(writer => writer.string(known.tag).string('p').string('').string('Post').string('_x').i64(0)
+            .list(['stars'], (writer, name) => writer.string(name).byte(0).blob(new Writer().byte(3).i64(known.stars).bytes))),
+        publicUpload: () => answer(writer => writer.u32(9).string('o').string('z').string('id').i64(1).u32(0).blob(new Uint8Array(0))),
+        publicChunks: () => answer(),
+        publicRequest: () => { sent.push(known.tag); return answer(writer => writer.string('p').blob(new Uint8Array(1))); },
+        publicAnswer: () => answer(writer => writer.string('')),
+    };
+    const account = {
+        ask: name => asked[name](), handle: () => answer(writer => writer.blob(new Uint8Array(0))),
+        identify: async () => { await identify(); return { identity: 1, user: '_me' }; },
+        call: async route => { if (route === 'assets/upload') await hold(); return new Uint8Array(0); },
+    };
+    const container = { account: async () => account, containerIdentifier: 'c', environment: 'production', requireSignedIn() {} };
+    return { everybody: new PublicDatabase(container), server, sent };
+}
+
+test('a public record that somebody has changed meanwhile is not written over, also where it was read meanwhile', async () => {
+    for (const isRead of [true, false]) {
+        let goOn;
+        const held = new Promise(resolve => { goOn = resolve; });
+        const { everybody, server, sent } = publicly({ hold: () => held });
+        const { records: [seen] } = await everybody.fetchRecords('p');
+        const saving = everybody.saveRecords({ ...seen, fields: { stars: 6, file: new Blob(['x']) } });
+        await new Promise(resolve => setTimeout(resolve));
+        Object.assign(server, { tag: 't2', stars: 9n });
+        if (isRead) await everybody.fetchRecords('p');
+        goOn();
+        const { errors: [error] } = await saving;
+        assert.deepEqual([error?.ckErrorCode, error?.serverRecord.fields.stars.value, sent], ['CONFLICT', 9, []], `read meanwhile: ${isRead}`);
+    }
+    // Nor between the look at it and what is sent, without a file and as a deletion.
+    for (const change of [one => ({ saveRecords: { ...one, fields: { stars: 6 } } }), one => ({ deleteRecords: one })]) {
+        const made = publicly({ identify: async () => { Object.assign(made.server, { tag: 't2', stars: 9n }); await made.everybody.fetchRecords('p'); } });
+        const { records: [seen] } = await made.everybody.fetchRecords('p');
+        const [[method, record]] = Object.entries(change(seen));
+        const { errors: [error] } = await made.everybody[method](record);
+        assert.deepEqual([error?.ckErrorCode, error?.serverRecord.fields.stars.value, made.sent], ['CONFLICT', 9, []], method);
+    }
+    const { everybody, sent } = publicly();
+    const { records: [seen] } = await everybody.fetchRecords('p');
+    assert.deepEqual([(await everybody.saveRecords({ ...seen, fields: { stars: 6, file: new Blob(['x']) } })).errors, sent], [[], ['t1']]);
+});
+
 test('a batch loses nothing that it has not sent', async () => {
     const [sent, broken] = [[], new Set(['c'])];
     const send = async ([{ recordName }]) => {

@@ -17,6 +17,7 @@ import { changes, list, named, nameOf, response, shown } from './record.mjs';
  * @typedef {import('./record.mjs').CKDeletedRecord} CKDeletedRecord
  * @typedef {import('./record.mjs').CKRecordToSave} CKRecordToSave
  * @typedef {import('./record.mjs').RecordsResponse} RecordsResponse
+ * @typedef {{ recordName: string, recordType?: string, recordChangeTag?: string }} Target a record that is written: with recordChangeTag one that the app has seen so
  * @typedef {import('../client/canonical.mjs').Writer} Writer
  * @typedef {import('../client/canonical.mjs').Reader} Reader
  * @typedef {import('./module.mjs').LibraryAccount} Account
@@ -60,9 +61,8 @@ export class PublicDatabase {
         return exchange(account, route, message, this.#place, most);
     }
 
-    /** @param {string} name @returns {Promise<CKRecord>} as it was verified */
-    async #record(name) {
-        const { account, handle } = await this.#open();
+    /** @param {{ account: Account, handle: number }} module @param {string} name of a record that was just read @returns {CKRecord} as it was verified */
+    #record({ account, handle }, name) {
         const answer = account.ask('publicRecord', (/** @type {Writer} */ writer) => writer.u32(handle).string(name));
         const tag = answer.string();
         return shown(readRecord(answer), tag, (fieldName, size) => new Asset(
@@ -79,7 +79,7 @@ export class PublicDatabase {
         const refusals = account.ask('publicLookupAnswer', (/** @type {Writer} */ writer) => writer.u32(handle)
             .list(names, (/** @type {Writer} */ writer, /** @type {string} */ name) => writer.string(name)).blob(bytes))
             .list((/** @type {Reader} */ reader) => reader.string());
-        return Promise.all(names.map((recordName, index) => refusals[index] ? new CKError(refusals[index], { recordName }) : this.#record(recordName)));
+        return names.map((recordName, index) => refusals[index] ? new CKError(refusals[index], { recordName }) : this.#record(module, recordName));
     }
 
     /**
@@ -101,14 +101,15 @@ export class PublicDatabase {
     performQuery(query, options = {}) {
         return told(async () => {
             const { desiredKeys, resultsLimit = 0, continuationMarker = '' } = options;
-            const { account, handle } = await this.#open();
+            const module = await this.#open();
+            const { account, handle } = module;
             const asked = checked(query);
             const bytes = await this.#ask('records/query', { query: wireQuery(asked), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
             const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writeQuery(writer.u32(handle), asked).blob(bytes));
             const marker = btoa(String.fromCharCode(...answer.blob()));
             /** @type {{ recordName: string, refusal: string }[]} */
             const found = answer.list((/** @type {Reader} */ reader) => ({ recordName: reader.string(), refusal: reader.string() }));
-            const outcomes = await Promise.all(found.map(({ recordName, refusal }) => refusal ? new CKError(refusal, { recordName }) : this.#record(recordName)));
+            const outcomes = found.map(({ recordName, refusal }) => refusal ? new CKError(refusal, { recordName }) : this.#record(module, recordName));
             return { ...response(outcomes, desiredKeys), moreComing: marker !== '', ...marker && { continuationMarker: marker } };
         });
     }
@@ -136,7 +137,7 @@ export class PublicDatabase {
         if (recordChangeTag === undefined && !recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
         const wanted = changes(record, recordName ? await this.#requireNewest(recordName, recordChangeTag) : undefined);
         if (wanted.some(({ to }) => to === 'sealed')) throw badRequest('The public database has no encryptedFields: whoever may read there has no key.', recordName);
-        const { name, refusal } = await this.#sendWithFiles(recordName, recordChangeTag === undefined ? recordType : '', wanted, heard);
+        const { name, refusal } = await this.#sendWithFiles({ recordName, recordType, recordChangeTag }, wanted, heard);
         const [there] = await this.#look([name]).catch(error => { throw asCKError(error, name); });
         if (refusal === 'serverRecordChanged' && !(there instanceof CKError)) throw new CKError(refusal, { recordName: name, serverRecord: there });
         if (refusal) throw new CKError(refusal, { recordName: name });
@@ -160,8 +161,9 @@ export class PublicDatabase {
         return there;
     }
 
-    /** @param {string} recordName @param {string} type @param {import('./record.mjs').Change[]} wanted @param {import('./progress.mjs').Heard} heard */
-    async #sendWithFiles(recordName, type, wanted, heard) {
+    /** @param {Target} target @param {import('./record.mjs').Change[]} wanted @param {import('./progress.mjs').Heard} heard */
+    async #sendWithFiles(target, wanted, heard) {
+        const { recordName, recordChangeTag } = target;
         const opened = this.#open();
         const { account, handle } = await opened;
         /** @type {number[]} */
@@ -178,22 +180,30 @@ export class PublicDatabase {
                 uploads.push(made.upload);
                 sent.push({ ...change, ...made });
             }
+            // Files take their time: others may have been faster.
+            if (uploads.length > 0 && recordName) await this.#requireNewest(recordName, recordChangeTag);
             // Whoever has signed in meanwhile signs nothing of somebody else's.
             if ((await this.#open()).account !== account) throw new CKError('operationCancelled', { recordName, reason: 'Somebody else has signed in meanwhile.' });
-            return await this.#write(recordName, type, sent, opened);
+            return await this.#write(target, sent, opened);
         } finally {
             for (const one of uploads) account.handle('forget', one);
         }
     }
 
-    /** @param {string} recordName @param {string} type @param {import('./record.mjs').Change[] | null} wanted null for its deletion */
-    async #write(recordName, type, wanted, opened = this.#open()) {
-        const { account, handle } = await opened;
+    /** @param {Target} target @param {import('./record.mjs').Change[] | null} wanted null for its deletion */
+    async #write({ recordName, recordType = '', recordChangeTag }, wanted, opened = this.#open()) {
+        const module = await opened;
+        const { account, handle } = module;
         this.#container.requireSignedIn();
         const { identity } = await account.identify(this.#container.containerIdentifier);
+        // The module writes after what it has read last, which may be more than the app has seen. Nothing is waited for between this and the request.
+        if (recordChangeTag !== undefined) {
+            const there = this.#record(module, recordName);
+            if (there.recordChangeTag !== recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
+        }
+        const type = wanted === null || recordChangeTag !== undefined ? '' : recordType;
         const request = account.ask('publicRequest', (/** @type {Writer} */ writer) => writer.u32(handle).u32(identity).string(recordName).flag(wanted === null).string(type)
-            .list(wanted ?? [], writeChange)
-            .i64(micros()));
+            .list(wanted ?? [], writeChange).i64(micros()));
         const name = request.string();
         // It may be stored by now: whoever tries again does so by the name that was drawn.
         const answer = await account.call('records/modify', request.blob(), this.#place).catch(error => { throw asCKError(error, name); });
@@ -217,7 +227,7 @@ export class PublicDatabase {
                     const [there] = await this.#look([recordName]);
                     if (there instanceof CKError) throw there;
                     if (recordChangeTag !== undefined && recordChangeTag !== there.recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
-                    const { refusal } = await this.#write(recordName, '', null);
+                    const { refusal } = await this.#write({ recordName, recordChangeTag }, null);
                     if (refusal) throw new CKError(refusal, { recordName });
                     deleted.push({ recordName, deleted: true });
                 } catch (error) {

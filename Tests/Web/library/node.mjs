@@ -524,6 +524,35 @@ assert.deepEqual([edited.records[0].fields.title.value, edited.records[0].fields
 assert.ok(refusal('CONFLICT')((await everybody.saveRecords({ ...posted.records[0], fields: { stars: 6 } })).errors[0]));
 const searched = await everybody.performQuery({ recordType: 'News', filterBy: { fieldName: 'stars', comparator: 'GREATER_THAN', fieldValue: { value: 2 } } });
 assert.deepEqual([searched.errors, searched.records.map(({ recordName }) => recordName), searched.moreComing], [[], ['n1'], false]);
+// What was changed while a file was on its way is not written over, also where the app has read it meanwhile.
+const [still] = (await everybody.saveRecords({ recordType: 'News', recordName: 'held', fields: { title: 'Held' } })).records;
+let [sendOn, isUnderWay] = [() => undefined, () => undefined];
+const [sendingOn, underWay] = [new Promise(resolve => { sendOn = resolve; }), new Promise(resolve => { isUnderWay = resolve; })];
+const overtaken = await meanwhile((url, ask) => {
+    if (!url.includes('/assets/')) return ask();
+    isUnderWay();
+    return sendingOn.then(ask);
+}, async () => {
+    const saving = everybody.saveRecords({ ...still, fields: { title: 'Mine', scan: new Blob(['a scan']) } });
+    await underWay;
+    await sealkit('record', 'save', '--database', 'public', '--type', 'News', '--name', 'held', '--update', '--set', 'title=Theirs');
+    await everybody.fetchRecords('held');
+    sendOn();
+    return saving;
+});
+assert.ok(refusal('CONFLICT')(overtaken.errors[0]) && overtaken.errors[0].serverRecord.fields.title.value === 'Theirs');
+assert.equal((await everybody.deleteRecords('held')).records.length, 1);
+// As many bytes as the server sends at once, and after them what was read long before.
+const heavy = Array.from({ length: 10 }, (_, number) => ({ recordType: 'Heavy', recordName: `heavy${number}`, fields: { bytes: new Uint8Array(1_000_000).fill(number), number } }));
+const heavyAsSaved = await everybody.saveRecords(heavy);
+assert.deepEqual(heavyAsSaved.errors, []);
+for (const _ of [1, 2, 3]) {
+    const { records, errors } = await everybody.fetchRecords(heavy.map(({ recordName }) => recordName));
+    assert.deepEqual([errors, records.map(({ fields }) => [fields.bytes.value.length, fields.bytes.value[0], fields.number.value])], [[], heavy.map((_, number) => [1_000_000, number, number])]);
+}
+const lightened = await everybody.saveRecords({ ...edited.records[0], fields: { stars: 5 } });
+assert.deepEqual([lightened.errors, lightened.records[0].fields.title.value], [[], 'Open']);
+assert.equal((await everybody.deleteRecords(heavyAsSaved.records)).records.length, 10);
 const both = await everybody.performQuery({ recordType: 'News', sortBy: { fieldName: 'stars' } });
 assert.deepEqual(both.records.map(({ fields }) => fields.stars.value), [1, 5]);
 // What the server finds is held against the query as the server compares: without regard to case, and to the microsecond.
