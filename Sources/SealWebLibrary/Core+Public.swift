@@ -18,30 +18,34 @@ extension Core {
     /// A public database, the names that were asked for, the answer → of each why it is not there or not believed, or
     /// nothing.
     func publicLookupAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
-        let (zone, names, answer) = try core {
-            () throws(SealError) -> (PublicZone, [String], Wire.LookupRecordsResponse) in
+        let (zone, names, answer, bytes) = try core {
+            () throws(SealError) -> (PublicZone, [String], Wire.LookupRecordsResponse, Int) in
             let zone = try publicZones[try reader.number()]
             var names: [String] = []
             for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 4)) {
                 names.append(try reader.string(atMost: Limits.nameBytes))
             }
-            return (zone, names, try Wire.LookupRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining)))
+            let bytes = try reader.blob(atMost: reader.remaining)
+            return (zone, names, try Wire.LookupRecordsResponse(protobuf: bytes), bytes.count)
         }
         guard answer.results.count == names.count else { throw Refusal("unexpected") }
-        writer.number(UInt32(names.count))
+        var (records, asked): ([Wire.Record], [String]) = ([], [])
         for (result, name) in zip(answer.results, names) {
             // Of one that is gone the failure has what shows that.
-            var shown = result.serverRecord
-            if case .record(let record)? = result.outcome { shown = record }
-            guard let shown else {
+            guard let record = result.shown else { continue }
+            records.append(record)
+            asked.append(name)
+        }
+        var refusals = try zone.take(records, by: answer.authors, asked: asked, bytes: bytes).makeIterator()
+        writer.number(UInt32(names.count))
+        for (result, name) in zip(answer.results, names) {
+            let isThere = zone.shown(name).map { !$0.isGone } ?? false
+            if result.shown != nil, let refusal = refusals.next() {
+                writer.string(refusal?.name ?? (isThere ? "" : "unknownItem"))
+            } else {
                 // What this module has seen is not taken back without a word that is signed.
-                let wasThere = zone.shown(name).map { !$0.read.isGone } ?? false
-                writer.string(wasThere ? "withheld" : Refusal(code: result.failureCode ?? "").name)
-                continue
+                writer.string(isThere ? "withheld" : Refusal(code: result.failureCode ?? "").name)
             }
-            let refusal = try zone.take([shown], by: answer.authors, asked: [name])[0]
-            let isGone = zone.shown(name)?.read.isGone ?? true
-            writer.string(refusal?.name ?? (isGone ? "unknownItem" : ""))
         }
     }
 
@@ -49,12 +53,11 @@ extension Core {
     /// of each record its name, and why it is not believed, or nothing: also what is given twice, in another order, or
     /// not asked for.
     func publicQueryAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
-        let (zone, query, answer) = try core {
-            () throws(SealError) -> (PublicZone, Query, Wire.QueryRecordsResponse) in
-            (
-                try publicZones[try reader.number()], try Query(&reader),
-                try Wire.QueryRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
-            )
+        let (zone, query, answer, bytes) = try core {
+            () throws(SealError) -> (PublicZone, Query, Wire.QueryRecordsResponse, Int) in
+            let (zone, query) = (try publicZones[try reader.number()], try Query(&reader))
+            let bytes = try reader.blob(atMost: reader.remaining)
+            return (zone, query, try Wire.QueryRecordsResponse(protobuf: bytes), bytes.count)
         }
         guard answer.matches.count <= Limits.itemsPerRequest else { throw Refusal("endless") }
         var records: [Wire.Record] = []
@@ -62,7 +65,7 @@ extension Core {
             guard let record = match.record else { throw Refusal("unexpected") }
             records.append(record)
         }
-        let refusals = try zone.take(records, by: answer.authors, asked: nil)
+        let refusals = try zone.take(records, by: answer.authors, asked: nil, bytes: bytes)
         var check = QueryCheck(query)
         writer.blob(answer.cursor)
         writer.number(UInt32(records.count))
@@ -77,15 +80,15 @@ extension Core {
         let (zone, name) = try core { () throws(SealError) in
             (try publicZones[try reader.number()], try reader.string(atMost: Limits.nameBytes))
         }
-        guard let shown = zone.shown(name), !shown.read.isGone else { throw Refusal("unknownItem") }
+        let (shown, fields) = try zone.there(name)
         writer.string(shown.changeTag)
         writer.string(name)
         writer.string("")
-        writer.string(shown.read.statement.recordType)
-        writer.string(shown.read.statement.author.recordName)
+        writer.string(shown.statement.recordType)
+        writer.string(shown.statement.author.recordName)
         writer.number(shown.modified)
-        writer.number(UInt32(shown.fields.count))
-        for (name, field) in shown.fields {
+        writer.number(UInt32(fields.count))
+        for (name, field) in fields {
             writer.string(name)
             switch field {
             case .plain(let value): write(value, as: 0, &writer)

@@ -13,8 +13,7 @@ extension Core {
                 try reader.string(atMost: Limits.nameBytes)
             )
         }
-        guard let shown = zone.shown(name), !shown.read.isGone else { throw Refusal("unknownItem") }
-        for (name, content) in shown.fields {
+        for (name, content) in try zone.there(name).fields {
             guard name == field, case .publicAsset(let asset, let blob) = content else { continue }
             write(PublicAssetBytes(asset, blob: blob), of: zone, &writer)
             return

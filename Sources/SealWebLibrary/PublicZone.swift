@@ -11,22 +11,39 @@ final class PublicZone {
     private var authors: [UserID: IdentityChain] = [:]
     /// By name, the newest of what was read: what is written goes on after it.
     private var known: [String: Shown] = [:]
+    /// The answers whose records are here with their fields, oldest first, and how many bytes they had.
+    private var held: [(answer: UInt64, names: [String], bytes: Int)] = []
+    private var heldBytes = 0
+    private var lastAnswer: UInt64 = 0
+    /// Whoever pages through a large database would otherwise have all of it in memory that no module gives back.
+    private static let mostHeldBytes = 16 << 20
+    /// What an answer takes here beside its records.
+    private static let bytesOfAnswer = 1024
 
     /// A record as it was verified: there, or gone.
     struct Shown {
-        let read: ReadRecord
+        let statement: Statement
+        let hash: Digest
+        let isGone: Bool
         /// As the server says: microseconds since 1970.
         let created: Int64
         let modified: Int64
         let changeTag: String
-        /// What of it an answer left out.
-        let fields: [(name: String, field: ReadField)]
+        /// Nil for one that was read so long ago that it is to be asked for again.
+        fileprivate(set) var content: Content?
 
         var subject: Query.Subject {
             var values: [String: Value] = [:]
-            for (name, field) in fields { if case .plain(let value) = field { values[name] = value } }
-            return Query.Subject(read.statement, created: created, modified: modified, values)
+            for (name, field) in content?.fields ?? [] { if case .plain(let value) = field { values[name] = value } }
+            return Query.Subject(statement, created: created, modified: modified, values)
         }
+    }
+
+    /// What a record has; nothing of one that is gone.
+    struct Content {
+        let fields: [(name: String, field: ReadField)]
+        fileprivate let digests: [FieldDigest]
+        fileprivate let answer: UInt64
     }
 
     init(container: String, environment: Environment) {
@@ -36,48 +53,64 @@ final class PublicZone {
 
     func shown(_ name: String) -> Shown? { known[name] }
 
+    /// A record that was read last, or not long ago.
+    /// - Throws: `unknownItem` for what is gone or was never read; `keepsChanging` for what is to be asked for again.
+    func there(_ name: String) throws(Refusal) -> (record: Shown, fields: [(name: String, field: ReadField)]) {
+        guard let shown = known[name], !shown.isGone else { throw Refusal("unknownItem") }
+        guard let content = shown.content else { throw Refusal("keepsChanging") }
+        return (shown, content.fields)
+    }
+
     // MARK: Reading
 
     /// Takes the authors of an answer over, each held against the keys that were seen of that person before.
     private func ground(_ chains: [Wire.IdentityChain]) throws(Refusal) -> PublicGround {
+        var ground = PublicGround(scope: scope, asked: nil)
         for wire in chains {
-            let chain = try core { () throws(SealError) in try IdentityChain(wire, container: scope.container) }
+            var chain = try core { () throws(SealError) in try IdentityChain(wire, container: scope.container) }
             if let before = authors[chain.userID], !chain.continues(before) {
                 guard before.continues(chain) else { throw Refusal(ClientError.foreignKeys) }
-                continue
+                chain = before
             }
             authors[chain.userID] = chain
+            ground.add(chain)
         }
-        var ground = PublicGround(scope: scope, asked: nil)
-        for chain in authors.values { ground.add(chain) }
         return ground
     }
 
-    /// - Parameter names: that were asked for; none of a query's.
+    /// - Parameters:
+    ///   - names: that were asked for; none of a query's.
+    ///   - bytes: of the answer that they came in.
     /// - Returns: of each record why it is not believed, or nil.
     func take(
-        _ records: [Wire.Record], by chains: [Wire.IdentityChain], asked names: [String]?
+        _ records: [Wire.Record], by chains: [Wire.IdentityChain], asked names: [String]?, bytes: Int
     ) throws(Refusal) -> [Refusal?] {
         var reading = RecordReading(.publicDatabase(try ground(chains)), desiredKeys: nil, refreshes: false)
+        var judge = RecordJudge(store)
+        // All that was seen is in one place while it changes: a second one would be copied.
+        store = MemorySightings()
+        defer { store = judge.store }
+        lastAnswer += 1
         var refusals: [Refusal?] = []
         for (index, record) in records.enumerated() {
             do throws(Refusal) {
-                try take(record, asked: names.map { $0[index] }, &reading)
+                try take(record, asked: names.map { $0[index] }, &reading, &judge)
                 refusals.append(nil)
             } catch {
                 refusals.append(error)
             }
         }
+        hold(records.map { $0.recordName }, bytes: bytes)
         return refusals
     }
 
     private func take(
-        _ record: Wire.Record, asked name: String?, _ reading: inout RecordReading
+        _ record: Wire.Record, asked name: String?, _ reading: inout RecordReading,
+        _ judge: inout RecordJudge<MemorySightings>
     ) throws(Refusal) {
         let read = try client { () throws(ClientError) in try reading.read(record, recordName: name) }
-        var judge = RecordJudge(store)
         switch judge.admit([read.sighting], asked: nil, accepting: [], readable: nil).first {
-        case .accepted, .unknownDeletion: store = judge.store
+        case .accepted, .unknownDeletion: break
         default: throw Refusal("rollback")
         }
         var fields: [(name: String, field: ReadField)] = []
@@ -85,8 +118,20 @@ final class PublicZone {
             _ = try core { () throws(SealError) in try reading.open(read) { fields.append(($0, $1)) } }
         }
         known[record.recordName] = Shown(
-            read: read, created: record.creationDate, modified: record.modificationDate, changeTag: record.changeTag,
-            fields: fields)
+            statement: read.statement, hash: read.verified.hash, isGone: read.isGone, created: record.creationDate,
+            modified: record.modificationDate, changeTag: record.changeTag,
+            content: Content(fields: fields, digests: read.digests, answer: lastAnswer))
+    }
+
+    /// The fields of the newest answer stay, and of those before it as many as there is room for.
+    private func hold(_ names: [String], bytes: Int) {
+        held.append((lastAnswer, names, bytes + PublicZone.bytesOfAnswer))
+        heldBytes += bytes + PublicZone.bytesOfAnswer
+        while heldBytes > PublicZone.mostHeldBytes, held.count > 1 {
+            let oldest = held.removeFirst()
+            heldBytes -= oldest.bytes
+            for name in oldest.names where known[name]?.content?.answer == oldest.answer { known[name]?.content = nil }
+        }
     }
 
     // MARK: Writing
@@ -108,12 +153,12 @@ final class PublicZone {
         random: inout SystemRandom
     ) throws(Refusal) -> (record: Wire.Record, signature: [UInt8]) {
         let before = known[name]
-        let isThere = before.map { !$0.read.isGone } ?? false
+        let isThere = before.map { !$0.isGone } ?? false
         guard isThere == (type == nil) else { throw Refusal(isThere ? "exists" : "unknownItem") }
-        let base = before.map {
-            RecordWriting.Base($0.read.statement, hash: $0.read.verified.hash, recordKey: nil)
-        }
-        let type = type ?? before?.read.statement.recordType ?? ""
+        // What it keeps is signed as well.
+        if isThere, changes != nil, before?.content == nil { throw Refusal("keepsChanging") }
+        let base = before.map { RecordWriting.Base($0.statement, hash: $0.hash, recordKey: nil) }
+        let type = type ?? before?.statement.recordType ?? ""
         let writing = PublicWriting(in: scope, by: own.chain.userID, at: time)
         let own = own.keys.signingKey
         return try core { () throws(SealError) in
@@ -121,7 +166,7 @@ final class PublicZone {
             let statement: Statement
             if let changes {
                 statement = writing.save(of: name, type: type, after: base)
-                fields = try Self.fields(changes, of: isThere ? before : nil, after: base)
+                fields = try Self.fields(changes, of: isThere ? before?.content : nil, after: base)
             } else {
                 guard let base else { throw .missingKey }
                 statement = writing.deletion(of: name, type: type, after: base)
@@ -141,10 +186,10 @@ final class PublicZone {
     }
 
     private static func fields(
-        _ changes: [String: Change], of before: Shown?, after base: RecordWriting.Base?
+        _ changes: [String: Change], of before: Content?, after base: RecordWriting.Base?
     ) throws(SealError) -> [(name: String, field: WireField, digest: Digest)] {
         var known: [String: Digest] = [:]
-        for digest in before?.read.digests ?? [] { known[digest.name] = digest.digest }
+        for digest in before?.digests ?? [] { known[digest.name] = digest.digest }
         var now: [String: PublicWriting.Field] = [:]
         for (name, field) in before?.fields ?? [] {
             switch field {

@@ -11,7 +11,7 @@ struct QueryCheck {
 
     /// - Returns: whether the record is one that was asked for, there, once, and in its place.
     mutating func takes(_ shown: PublicZone.Shown?) -> Bool {
-        guard let shown, !shown.read.isGone, seen.insert(shown.read.statement.recordName).inserted else { return false }
+        guard let shown, !shown.isGone, seen.insert(shown.statement.recordName).inserted else { return false }
         let subject = shown.subject
         guard query.matches(subject), let keys = query.sortKeys(of: subject) else { return false }
         if let last, !query.isOrdered(last, keys) { return false }
