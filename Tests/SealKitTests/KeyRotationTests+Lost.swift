@@ -81,6 +81,18 @@ extension KeyRotationTests {
         #expect(await failure { _ = try await thief.devices() } == .keysReplaced)
     }
 
+    /// Something on the way has sent the request twice, and the client hears what the second was told.
+    @Test func aRequestThatWasSentTwiceIsNoRefusal() async throws {
+        let world = try await World()
+        let used = SealKitError(.notAuthenticated, "The challenge has been used before.")
+        let network = LossyTransport(
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", [.late(used)])
+        let device = try world.ann.through(network, pacing: FakePacing().pacing)
+        try await device.rotateKeys(world.kept)
+        #expect(world.kept.seeds.count == 2)
+        try await world.check(device)
+    }
+
     /// A refusal says that nothing has happened, unless an earlier try may have.
     @Test func aSeedThatWasRefusedIsGivenUp() async throws {
         let world = try await World()

@@ -170,6 +170,11 @@ actor SessionKeeper {
 
     /// - Returns: nil when the server knows no account with this key.
     private func logIn(by key: SigningKey) async throws(SealKitError) -> String? {
+        guard let answer = try await loginAnswer(by: key) else { return nil }
+        return begun(answer)
+    }
+
+    private func loginAnswer(by key: SigningKey) async throws(SealKitError) -> Sealkit_V1_SessionResponse? {
         do {
             let answer = try await withAnsweredChallenge(
                 to: Endpoints.accounts.login.route, by: key, isTriedAgain: true
@@ -179,7 +184,7 @@ actor SessionKeeper {
                     Sealkit_V1_LoginRequest(answer, knownDevices: devices.settledRevision))
             }
             keys.isKnown(key.verificationKey)
-            return begun(answer)
+            return answer
         } catch let error where error.code == .unknownItem {
             return nil
         }
@@ -216,11 +221,21 @@ actor SessionKeeper {
                 do throws(SealKitError) {
                     return try await client.call(Endpoints.accounts.rotate, request)
                 } catch {
-                    if !mayHaveArrived, error.isRefusedRotation { keys.wasRefused() }
+                    guard !mayHaveArrived, error.isRefusedRotation else { throw error }
+                    // Something on the way may have sent it twice: the first has used the challenge up.
+                    if error.code == .notAuthenticated, let answer = try await self.answerIfTold(new) { return answer }
+                    keys.wasRefused()
                     throw error
                 }
             })
         keys.isKnown(new.verificationKey)
+    }
+
+    /// - Returns: nil where the server does not have the key, or takes no login of this device.
+    private func answerIfTold(_ new: SigningKey) async throws(SealKitError) -> Sealkit_V1_SessionResponse? {
+        do { return try await loginAnswer(by: new) } catch let error where error.code == .notAuthenticated {
+            return nil
+        }
     }
 
     /// What a refused login means to the call that needed it: nothing of it is about a record.
