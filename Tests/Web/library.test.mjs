@@ -19,7 +19,7 @@ import { Database } from '../../Web/library/database.mjs';
 import { PublicDatabase } from '../../Web/library/public.mjs';
 import { checked, wireQuery, writeQuery } from '../../Web/library/query.mjs';
 import { changes } from '../../Web/library/record.mjs';
-import { methods } from '../../Web/library/remote.methods.mjs';
+import { carried, methods } from '../../Web/library/remote.methods.mjs';
 import { Replica } from '../../Web/library/replica.mjs';
 import { Share } from '../../Web/library/share.mjs';
 import { english, languages, loadTexts } from '../../Web/library/share-texts.mjs';
@@ -260,6 +260,58 @@ test('an answer has as many bytes as the server sends of records that are asked 
     }, 1, {});
     await assert.rejects(zone.fetchRecords(), { code: 'networkFailure' });
     assert.deepEqual(asked, [['records/lookup', mostOfLookup], ['records/lookup', mostOfLookup]]);
+});
+
+test('a batch takes one or several, as CloudKit JS does', async () => {
+    const [saved, gone] = [[], []];
+    const batch = new RecordsBatch({
+        saveRecords: async ([record]) => { saved.push(record); return { records: [record], errors: [] }; },
+        deleteRecords: async ([record]) => { gone.push(record); return { records: [record], errors: [] }; },
+    });
+    const [a, b, c] = ['a', 'b', 'c'].map(recordName => ({ recordType: 'T', recordName }));
+    const tagged = one => ({ ...one, recordChangeTag: 't' });
+    await batch.create([a, tagged(b)]).update([tagged(c)]).createOrUpdate([a, tagged(b)]).delete(['a', tagged(b)]).delete('c').forceDelete([tagged(a), 'b']).forceDelete(tagged(c)).commit();
+    assert.deepEqual(saved, [a, b, tagged(c), a, tagged(b)]);
+    assert.deepEqual(gone, [{ recordName: 'a' }, tagged(b), ...['c', 'a', 'b', 'c'].map(recordName => ({ recordName }))]);
+});
+
+/** A database of zones that have these records, by their names; what is no list is why a zone cannot be read. */
+function zones(all, { message, isWithheld = false } = {}) {
+    const asked = [];
+    const replica = async (_, { zoneName, shareRecordName }) => {
+        const there = all[shareRecordName ?? zoneName];
+        return {
+            zone: { handle: 1 }, refresh: async () => { asked.push(shareRecordName ?? zoneName); if (!Array.isArray(there)) throw new ServerError({ code: there }); },
+            changes: () => there.map(recordName => ({ recordName, fields: {}, encryptedFields: {} })), errors: [], syncToken: `${zoneName}:1`,
+            matching: () => there, records: names => names.map(recordName => ({ recordName, fields: {}, encryptedFields: {} })),
+        };
+    };
+    const account = async () => ({ handle: () => new Reader(new Writer().flag(isWithheld).bytes) });
+    return { asked, shared: new Database({ replica, message, account, userRecordName: '_me' }, 'shared') };
+}
+const names = ({ records }) => records.map(({ recordName }) => recordName);
+
+test('the answer to a query asks for what comes behind it', async () => {
+    const { shared } = zones({ A: ['a1', 'a2', 'a3'] });
+    const [query, zoneID] = [{ recordType: 'T' }, { zoneName: 'A' }];
+    let answer = await shared.performQuery(query, { zoneID, resultsLimit: 2, desiredKeys: ['x'] });
+    assert.deepEqual([names(answer), answer.moreComing, answer.query, answer.zoneID, answer.resultsLimit, answer.desiredKeys], [['a1', 'a2'], true, query, zoneID, 2, ['x']]);
+    assert.deepEqual(names(await shared.performQuery(answer, { resultsLimit: 1 })), ['a3']);
+    assert.deepEqual(names(await shared.performQuery(answer, { continuationMarker: '0' })), ['a1', 'a2']);
+    answer = await shared.performQuery(answer);
+    assert.deepEqual([names(answer), answer.moreComing], [['a3'], false]);
+    const { errors, ...after } = await shared.performQuery(answer);
+    assert.deepEqual([after, errors], [{ records: [], hasErrors: false, moreComing: false, query, zoneID, resultsLimit: 2, desiredKeys: ['x'] }, []]);
+    await assert.rejects(shared.performQuery(query), { ckErrorCode: 'BAD_REQUEST' });
+});
+
+test('an answer goes to another thread with each of its zones, and what is said twice once', () => {
+    const records = [{ recordName: 'a' }];
+    const one = { zoneID: { zoneName: 'Z' }, records, errors: ['no'] };
+    const [record, failure] = [({ recordName }) => ({ recordName, isCarried: true }), error => ({ error })];
+    const made = carried({ ...one, zones: [one, { zoneID: {}, records: [{ recordName: 'b' }], errors: ['never'] }, { zoneID: {} }] }, record, failure);
+    assert.deepEqual([made.records, made.errors, made.zones[1].records, made.zones[1].errors, made.zones[2]], [[{ recordName: 'a', isCarried: true }], [{ error: 'no' }], [{ recordName: 'b', isCarried: true }], [{ error: 'never' }], { zoneID: {} }]);
+    assert.ok(made.zones[0].records === made.records && made.zones[0].errors === made.errors);
 });
 
 /** A database whose server says what the test has it say. */

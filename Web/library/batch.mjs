@@ -1,5 +1,6 @@
 // Records that are gathered and then sent, in CloudKit JS's shape: one after the other, and not all or nothing.
 import { asCKError } from './errors.mjs';
+import { list } from './record.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKRecordToSave} CKRecordToSave
@@ -21,27 +22,34 @@ export class RecordsBatch {
         this.#options = options;
     }
 
-    /** @param {CKRecordToSave} record one that is to be made @returns {this} */
-    create(record) {
-        const { recordChangeTag: _, ...rest } = record;
-        this.#steps.push({ save: rest });
+    /** @param {CKRecordToSave | CKRecordToSave[]} records that are to be made @returns {this} */
+    create(records) {
+        for (const { recordChangeTag: _, ...rest } of list(records)) this.#steps.push({ save: rest });
         return this;
     }
 
-    /** @param {CKRecordToSave} record with its recordChangeTag @returns {this} */
-    update(record) {
-        this.#steps.push({ save: record });
+    /** @param {CKRecordToSave | CKRecordToSave[]} records each with its recordChangeTag @returns {this} */
+    update(records) {
+        for (const record of list(records)) this.#steps.push({ save: record });
         return this;
     }
 
-    /** @param {CKRecordToSave} record @returns {this} */
-    createOrUpdate(record) { return record.recordChangeTag === undefined ? this.create(record) : this.update(record); }
-
-    /** @param {string | ToDelete} record @returns {this} */
-    delete(record) {
-        this.#steps.push({ remove: typeof record === 'string' ? { recordName: record } : record });
+    /** @param {CKRecordToSave | CKRecordToSave[]} records @returns {this} */
+    createOrUpdate(records) {
+        for (const record of list(records)) {
+            if (record.recordChangeTag === undefined) this.create(record); else this.update(record);
+        }
         return this;
     }
+
+    /** @param {string | ToDelete | (string | ToDelete)[]} records @returns {this} */
+    delete(records) {
+        for (const record of list(records)) this.#steps.push({ remove: typeof record === 'string' ? { recordName: record } : record });
+        return this;
+    }
+
+    /** @param {string | ToDelete | (string | ToDelete)[]} records that go whatever they are by now @returns {this} */
+    forceDelete(records) { return this.delete(list(records).map(record => typeof record === 'string' ? record : { recordName: record.recordName })); }
 
     /**
      * Where nothing can be sent any more, as without a network, it ends there: that is the last of `errors`, and what was not sent stays in the

@@ -3,7 +3,7 @@ import { newOperationId } from '../client/messages.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, refused, told } from './errors.mjs';
 import { heardBy, heardOf } from './progress.mjs';
-import { checked } from './query.mjs';
+import { answered, asked, checked } from './query.mjs';
 import { list, named, nameOf, only, response } from './record.mjs';
 
 /**
@@ -12,6 +12,7 @@ import { list, named, nameOf, only, response } from './record.mjs';
  * @typedef {import('./record.mjs').CKRecordToSave} CKRecordToSave
  * @typedef {import('./record.mjs').CKZoneID} CKZoneID
  * @typedef {import('./query.mjs').Query} Query
+ * @typedef {import('./query.mjs').QueryResponse} QueryResponse
  * @typedef {{ zoneID: CKZoneID }} InZone
  * @typedef {import('./record.mjs').RecordsResponse} RecordsResponse
  * @typedef {{
@@ -19,6 +20,9 @@ import { list, named, nameOf, only, response } from './record.mjs';
  * }} CKSubscription
  * @typedef {{ zoneID: CKZoneID, deleted?: boolean }} CKZone
  * @typedef {{ zones: CKZone[], errors: CKError[], hasErrors: boolean }} ZonesResponse
+ * @typedef {InZone & { syncToken?: string, desiredKeys?: string[] }} ZoneChangesOptions without a token: all
+ * @typedef {{ zoneID: CKZoneID, records: (CKRecord | CKDeletedRecord)[], syncToken?: string, moreComing: false, hasErrors: boolean, errors: CKError[] }} ZoneChanges
+ * @typedef {{ zones: ZoneChanges[], hasErrors: boolean, errors: CKError[] }} ZonesChanges
  */
 
 // More than anybody has: a server that goes on is not followed.
@@ -37,6 +41,10 @@ function wireList(given = []) {
     if (!Array.isArray(given) || !given.every(one => typeof one === 'object' && one !== null)) throw unexpected();
     return given;
 }
+
+/** @param {ZoneChangesOptions} options @param {CKError} error why nothing can be read of the zone @returns {ZoneChanges} */
+const nothing = (options, error) =>
+    ({ zoneID: options?.zoneID, records: [], ...options?.syncToken && { syncToken: options.syncToken }, moreComing: false, hasErrors: true, errors: [error] });
 
 export class Database {
     #container;
@@ -58,6 +66,13 @@ export class Database {
         const zoneID = options?.zoneID;
         if (!zoneID?.zoneName) throw badRequest('Say with zoneID in which zone: { zoneName, ownerRecordName }.');
         return this.#container.replica(this.#scope, zoneID);
+    }
+
+    /** @param {InZone | undefined} options @returns {Promise<import('./replica.mjs').Replica>} as it is by now */
+    async #read(options) {
+        const replica = await this.#replica(options);
+        await replica.refresh();
+        return replica;
     }
 
     /** @param {import('../client/server.mjs').Route} route @param {object} message @returns {Promise<any>} */
@@ -111,7 +126,7 @@ export class Database {
      */
     fetchRecordZones(zones) {
         return this.#eachZone(zones, async zoneID => {
-            await (await this.#replica({ zoneID })).refresh();
+            await this.#read({ zoneID });
             return { zoneID: { ...zoneID, ownerRecordName: zoneID.ownerRecordName ?? this.#container.userRecordName } };
         });
     }
@@ -151,18 +166,34 @@ export class Database {
     }
 
     /**
-     * @param {InZone & { syncToken?: string, desiredKeys?: string[] }} options without a token: all
-     * @returns {Promise<{ zoneID: CKZoneID, records: (CKRecord | CKDeletedRecord)[], syncToken: string, moreComing: false, hasErrors: boolean, errors: CKError[] }>}
-     * @throws {CKError} `BAD_REQUEST`, `changeTokenExpired`, for a token of before the page was loaded, or somebody signed in
+     * Of one zone it says what has changed beside `zones`, too. Of several one that cannot be read has its error among `errors`, and holds up no other.
+     * @template {ZoneChangesOptions | ZoneChangesOptions[]} Given
+     * @param {Given} options of a zone, or of several, as `fetchDatabaseChanges` gives them
+     * @returns {Promise<Given extends any[] ? ZonesChanges : ZoneChanges & ZonesChanges>}
+     * @throws {CKError} of one zone: `BAD_REQUEST`, `changeTokenExpired`, for a token of before the page was loaded, or somebody signed in
      */
     fetchRecordZoneChanges(options) {
-        return told(async () => {
-            const replica = await this.#replica(options);
-            await replica.refresh();
-            const records = replica.changes(options.syncToken).map(record => 'deleted' in record ? record : only(record, options.desiredKeys));
-            const { syncToken, errors } = replica;
-            return { zoneID: options.zoneID, records, syncToken, moreComing: false, hasErrors: errors.length > 0, errors };
-        });
+        /** @returns {Promise<any>} */
+        const changes = async () => {
+            if (!Array.isArray(options)) {
+                const one = await this.#changes(/** @type {ZoneChangesOptions} */ (options));
+                return { ...one, zones: [one] };
+            }
+            /** @type {ZoneChanges[]} */
+            const zones = [];
+            for (const one of options) zones.push(await this.#changes(one).catch(error => nothing(one, asCKError(error))));
+            const errors = zones.flatMap(({ errors }) => errors);
+            return { zones, errors, hasErrors: errors.length > 0 };
+        };
+        return told(changes);
+    }
+
+    /** @param {ZoneChangesOptions} options @returns {Promise<ZoneChanges>} */
+    async #changes(options) {
+        const replica = await this.#read(options);
+        const records = replica.changes(options.syncToken).map(record => 'deleted' in record ? record : only(record, options.desiredKeys));
+        const { syncToken, errors } = replica;
+        return { zoneID: options.zoneID, records, syncToken, moreComing: false, hasErrors: errors.length > 0, errors };
     }
 
     // Records
@@ -174,31 +205,31 @@ export class Database {
      */
     fetchRecords(names, options) {
         return told(async () => {
-            const replica = await this.#replica(options);
-            await replica.refresh();
+            const replica = await this.#read(options);
             return response(replica.records(list(names).map(name => named(name).recordName)), options.desiredKeys);
         });
     }
 
     /**
      * Over what is verified and opened here, so sealed fields can be asked for as well. The next page is of what there is by then.
-     * @param {Query} query
-     * @param {InZone & { desiredKeys?: string[], resultsLimit?: number, continuationMarker?: string }} options
-     * @returns {Promise<RecordsResponse & { continuationMarker?: string, moreComing: boolean }>}
+     * @param {Query | QueryResponse} given a query, or the answer to one: then what comes behind it
+     * @param {InZone & { desiredKeys?: string[], resultsLimit?: number, continuationMarker?: string }} [paging]
+     * @returns {Promise<QueryResponse>}
      */
-    performQuery(query, options) {
+    performQuery(given, paging) {
         return told(async () => {
-            const replica = await this.#replica(options);
-            const { resultsLimit = Infinity, continuationMarker = '0', desiredKeys } = options;
+            const { query, options, isAtEnd } = asked(given, paging);
+            const { zoneID, resultsLimit = Infinity, continuationMarker = '0', desiredKeys } = options;
             const first = Number(continuationMarker);
             if (!Number.isSafeInteger(first) || first < 0) throw badRequest('That is no continuationMarker of a query.');
             if (!(resultsLimit >= 1)) throw badRequest('resultsLimit is 1 or more.');
-            const asked = checked(query);
-            await replica.refresh();
-            const found = replica.matching(asked);
+            const wanted = checked(query);
+            if (isAtEnd) return { ...response([]), ...answered(query, options), moreComing: false };
+            const replica = await this.#read(/** @type {InZone} */ ({ zoneID }));
+            const found = replica.matching(wanted);
             const end = first + resultsLimit;
             const moreComing = end < found.length;
-            return { ...response(replica.records(found.slice(first, end)), desiredKeys), moreComing, ...moreComing && { continuationMarker: String(end) } };
+            return { ...response(replica.records(found.slice(first, end)), desiredKeys), ...answered(query, options), moreComing, ...moreComing && { continuationMarker: String(end) } };
         });
     }
 
@@ -211,8 +242,7 @@ export class Database {
     saveRecords(records, options) {
         return told(async () => {
             const heard = heardOf(options);
-            const replica = await this.#replica(options);
-            await replica.refresh();
+            const replica = await this.#read(options);
             /** @type {(CKRecord | CKError)[]} */
             const outcomes = [];
             for (const record of list(records)) outcomes.push(await replica.save(record, heard).catch(error => asCKError(error, record?.recordName)));
@@ -228,8 +258,7 @@ export class Database {
      */
     deleteRecords(records, options) {
         return told(async () => {
-            const replica = await this.#replica(options);
-            await replica.refresh();
+            const replica = await this.#read(options);
             /** @type {CKDeletedRecord[]} */
             const deleted = [];
             /** @type {CKError[]} */

@@ -9,7 +9,7 @@ import { asCKError, badRequest, CKError, told } from './errors.mjs';
 import { exchange } from './messages.mjs';
 import { heardBy, heardOf } from './progress.mjs';
 import { beginPublicAsset, beginPublicUpload } from './public-assets.mjs';
-import { checked, wireQuery, writeQuery } from './query.mjs';
+import { answered, asked, checked, wireQuery, writeQuery } from './query.mjs';
 import { changes, list, named, nameOf, response, shown } from './record.mjs';
 
 /**
@@ -94,23 +94,25 @@ export class PublicDatabase {
     /**
      * The server searches, over fields that its schema has an index of; what it finds is verified and held against the query here. What it leaves
      * out cannot be noticed: this database has no roster.
-     * @param {import('./query.mjs').Query} query
-     * @param {{ desiredKeys?: string[], resultsLimit?: number, continuationMarker?: string }} [options]
-     * @returns {Promise<RecordsResponse & { continuationMarker?: string, moreComing: boolean }>}
+     * @param {import('./query.mjs').Query | import('./query.mjs').QueryResponse} given a query, or the answer to one: then what comes behind it
+     * @param {{ desiredKeys?: string[], resultsLimit?: number, continuationMarker?: string }} [paging]
+     * @returns {Promise<import('./query.mjs').QueryResponse>}
      */
-    performQuery(query, options = {}) {
+    performQuery(given, paging) {
         return told(async () => {
+            const { query, options, isAtEnd } = asked(given, paging);
             const { desiredKeys, resultsLimit = 0, continuationMarker = '' } = options;
+            if (isAtEnd) return { ...response([]), ...answered(query, options), moreComing: false };
             const module = await this.#open();
             const { account, handle } = module;
-            const asked = checked(query);
-            const bytes = await this.#ask('records/query', { query: wireQuery(asked), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
-            const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writeQuery(writer.u32(handle), asked).blob(bytes));
+            const wanted = checked(query);
+            const bytes = await this.#ask('records/query', { query: wireQuery(wanted), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
+            const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writeQuery(writer.u32(handle), wanted).blob(bytes));
             const marker = btoa(String.fromCharCode(...answer.blob()));
             /** @type {{ recordName: string, refusal: string }[]} */
             const found = answer.list((/** @type {Reader} */ reader) => ({ recordName: reader.string(), refusal: reader.string() }));
             const outcomes = found.map(({ recordName, refusal }) => refusal ? new CKError(refusal, { recordName }) : this.#record(module, recordName));
-            return { ...response(outcomes, desiredKeys), moreComing: marker !== '', ...marker && { continuationMarker: marker } };
+            return { ...response(outcomes, desiredKeys), ...answered(query, options), moreComing: marker !== '', ...marker && { continuationMarker: marker } };
         });
     }
 

@@ -10,6 +10,9 @@ import { list, written } from './record.mjs';
  * @typedef {{ fieldName: string, comparator: Comparator, fieldValue: { value: any, type?: string } }} Filter
  * @typedef {{ fieldName: string, ascending?: boolean }} Sort
  * @typedef {{ recordType: string, filterBy?: Filter | Filter[], sortBy?: Sort | Sort[] }} Query
+ * @typedef {{ zoneID?: import('./record.mjs').CKZoneID, desiredKeys?: string[], resultsLimit?: number, continuationMarker?: string }} Paging
+ * @typedef {{ query: Query } & Paging} Answered what the answer to a query says of it, by which the rest is asked for
+ * @typedef {import('./record.mjs').RecordsResponse & Answered & { moreComing: boolean }} QueryResponse
  * @typedef {import('./record.mjs').Value} Value
  * @typedef {import('../client/canonical.mjs').Writer} Writer
  * @typedef {{ fieldName: string, number: number, comparator: string, isNegated: boolean, values: Value[] }} Condition
@@ -32,6 +35,23 @@ export function checked({ recordType, filterBy, sortBy }) {
         order: list(sortBy ?? []).map(({ fieldName, ascending = true }) => ({ fieldName, ascending })),
     };
 }
+
+/**
+ * A query, or the answer to one: that asks for what comes behind it.
+ * @param {Query | Answered} given
+ * @param {Paging} [options] for an answer those that are other than it was asked by
+ * @returns {{ query: Query, options: Paging, isAtEnd: boolean }} `isAtEnd`: nothing comes behind that answer
+ */
+export function asked(given, options = {}) {
+    if (typeof given !== 'object' || given === null || !('query' in given)) return { query: given, options, isAtEnd: false };
+    const { query, zoneID, desiredKeys, resultsLimit, continuationMarker } = given;
+    const all = { zoneID, desiredKeys, resultsLimit, continuationMarker, ...options };
+    return { query, options: all, isAtEnd: all.continuationMarker === undefined };
+}
+
+/** @param {Query} query @param {Paging} options @returns {Answered} what an answer says of what was asked */
+export const answered = (query, { zoneID, desiredKeys, resultsLimit }) =>
+    ({ query, ...zoneID && { zoneID }, ...desiredKeys && { desiredKeys }, ...resultsLimit !== undefined && { resultsLimit } });
 
 /** @param {Filter} filter @returns {Condition} */
 function condition({ fieldName, comparator: asked, fieldValue }) {

@@ -5,6 +5,22 @@ const zones = [
     'saveSubscriptions', 'deleteSubscriptions', 'fetchAllSubscriptions',
 ];
 
+/**
+ * An answer on its way between the page and its worker.
+ * @param {any} answer
+ * @param {(one: any) => any} record as it goes
+ * @param {(one: any) => any} failure as it goes
+ * @returns {any}
+ */
+export function carried(answer, record, failure) {
+    if (!Array.isArray(answer?.errors)) return answer;
+    const made = { ...answer, errors: answer.errors.map(failure), ...answer.records && { records: answer.records.map(record) } };
+    // What is said of one zone is said twice, and goes once.
+    const isSame = (/** @type {any} */ zone) => zone.records !== undefined && zone.records === answer.records;
+    if (answer.zones) made.zones = answer.zones.map((/** @type {any} */ zone) => isSame(zone) ? { ...zone, errors: made.errors, records: made.records } : carried(zone, record, failure));
+    return made;
+}
+
 export const methods = {
     container: [
         'setUpAuth', 'fetchCurrentUserIdentity', 'newRecoveryKey', 'passkeyInput', 'createAccount', 'signIn', 'enrol', 'signOut', 'fetchRecordInfos', 'acceptShares', 'forgetVerified',

@@ -4,7 +4,7 @@ import { RecordsBatch } from './batch.mjs';
 import { badRequest, CKError } from './errors.mjs';
 import { databaseOf } from './container.mjs';
 import { passkeyAnswer } from './passkey.mjs';
-import { methods } from './remote.methods.mjs';
+import { carried, methods } from './remote.methods.mjs';
 
 /**
  * @typedef {import('./container.mjs').Container} Container
@@ -37,7 +37,7 @@ const errorOf = ({ name, message }) => Object.assign(new Error(message), { name 
  * Of what a configuration has, all that a message can carry.
  * @param {ContainerConfiguration} configuration
  */
-const carried = ({ devices: _, module, ...rest }) => ({ ...rest, ...module && { module: module instanceof URL ? module.href : module } });
+const configured = ({ devices: _, module, ...rest }) => ({ ...rest, ...module && { module: module instanceof URL ? module.href : module } });
 
 class Bridge {
     #configuration;
@@ -94,7 +94,7 @@ class Bridge {
             worker.addEventListener('message', ({ data }) => {
                 if (!data.isReady) return this.#take(data);
                 try {
-                    worker.postMessage({ configuration: carried(this.#configuration), hasDevices: this.#configuration.devices !== undefined });
+                    worker.postMessage({ configuration: configured(this.#configuration), hasDevices: this.#configuration.devices !== undefined });
                 } catch {
                     // Something of it can go to no worker, like a function.
                     worker.terminate();
@@ -211,11 +211,7 @@ class Bridge {
     /** @param {any} value @returns {any} as the app is given it */
     #arrived(value) {
         if (typeof value?.share === 'number') return this.#share(value.share);
-        if (!Array.isArray(value?.errors)) return value;
-        return {
-            ...value, errors: value.errors.map((/** @type {any} */ error) => this.#failure(error)),
-            ...value.records && { records: value.records.map((/** @type {any} */ one) => this.#record(one)) },
-        };
+        return carried(value, one => this.#record(one), error => this.#failure(error));
     }
 
     /** @param {any} one @returns {any} */
@@ -259,6 +255,11 @@ class Bridge {
 /** @param {any} value of the app's @returns {any} as it can go */
 function leaving(value) {
     if (Array.isArray(value)) return value.map(leaving);
+    if (value?.query) {
+        // The answer to a query, by which the rest is asked for: what it has found stays here.
+        const { records: _, errors: __, ...asked } = value;
+        return asked;
+    }
     return typeof value === 'object' && value !== null && value.fields
         ? withAssets(value, one => Asset.source(one) ? { assetSource: Asset.source(one) } : one) : value;
 }

@@ -3,7 +3,7 @@
 import { Asset, withAssets } from './asset.mjs';
 import { Container } from './container.mjs';
 import { CKError } from './errors.mjs';
-import { methods } from './remote.methods.mjs';
+import { carried, methods } from './remote.methods.mjs';
 import { Share } from './share.mjs';
 
 /** What the app itself has thrown, where it was asked something: the page knows it by a number. */
@@ -65,8 +65,7 @@ function leaving(value) {
         shares.set(++lastShare, value);
         return { share: lastShare };
     }
-    if (!Array.isArray(value?.errors)) return value;
-    return { ...value, errors: value.errors.map(failure), ...value.records && { records: value.records.map(record) } };
+    return carried(value, record, failure);
 }
 
 /** @param {any} one @returns {any} */

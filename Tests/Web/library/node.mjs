@@ -212,6 +212,8 @@ assert.deepEqual(await names({ sortBy: { fieldName: 'colour' } }), []);
 const page = await shared.performQuery({ recordType: 'Star', sortBy: { fieldName: 'stars' } }, { ...zone, resultsLimit: 2 });
 assert.deepEqual([page.records.length, page.moreComing], [2, true]);
 assert.equal((await shared.performQuery({ recordType: 'Star', sortBy: { fieldName: 'stars' } }, { ...zone, continuationMarker: page.continuationMarker })).records[0].fields.stars.value, 3);
+const behind = await shared.performQuery(page);
+assert.deepEqual([behind.records.map(({ fields }) => fields.stars.value), behind.moreComing], [[3], false]);
 for (const wrong of [{}, { recordType: 'Star', filterBy: { fieldName: 'a', comparator: 'LIKE', fieldValue: { value: 1 } } }, { recordType: 'Star', filterBy: { fieldName: 'a', comparator: 'IN', fieldValue: { value: 1 } } }]) {
     await assert.rejects(shared.performQuery(wrong, zone), refusal('BAD_REQUEST'));
 }
@@ -310,7 +312,12 @@ await assert.rejects(shared.fetchRecordZoneChanges({ ...zone, syncToken: 'anothe
 step('zones');
 const zones = await shared.fetchAllRecordZones();
 assert.deepEqual(zones.zones.map(({ zoneID }) => zoneID.zoneName).sort(), ['Fair', 'Trip']);
-assert.ok((await shared.fetchDatabaseChanges()).syncToken.length > 0);
+const changedZones = await shared.fetchDatabaseChanges();
+assert.ok(changedZones.syncToken.length > 0);
+const inEach = await shared.fetchRecordZoneChanges([...changedZones.zones, { zoneID: { zoneName: 'None', ownerRecordName: owner } }]);
+assert.deepEqual(inEach.zones.map(({ zoneID, hasErrors }) => [zoneID.zoneName, hasErrors]).sort(), [['Fair', false], ['None', true], ['Trip', false]]);
+assert.ok(inEach.zones.find(({ zoneID }) => zoneID.zoneName === 'Trip').records.some(({ recordName }) => recordName === 'first'));
+assert.ok(refusal('ZONE_NOT_FOUND')(inEach.errors[0]) && inEach.errors.length === 1);
 assert.deepEqual((await container.privateCloudDatabase.fetchAllRecordZones()).zones, []);
 
 step('subscriptions and notifications');
@@ -490,6 +497,8 @@ const committed = await batch.commit();
 assert.deepEqual(committed.records.map(({ recordName }) => recordName), ['one', 'two']);
 assert.ok(refusal('NOT_FOUND')(committed.errors[0]));
 assert.deepEqual((await own_.newRecordsBatch(inMade).delete('one').commit()).deleted, [{ recordName: 'one', deleted: true }]);
+const twoAtOnce = await own_.newRecordsBatch(inMade).create(['three', 'four'].map(recordName => ({ recordType: 'Note', recordName }))).delete(['two', 'four']).commit();
+assert.deepEqual([twoAtOnce.errors, twoAtOnce.records.length, twoAtOnce.deleted.map(({ recordName }) => recordName)], [[], 2, ['two', 'four']]);
 // A name of a record that was deleted goes on counting.
 const again = await own_.newRecordsBatch(inMade).create({ recordType: 'Note', recordName: 'one', encryptedFields: { title: 'Again' } }).commit();
 assert.deepEqual(again.errors, []);
@@ -554,6 +563,9 @@ const lightened = await everybody.saveRecords({ ...edited.records[0], fields: { 
 assert.deepEqual([lightened.errors, lightened.records[0].fields.title.value], [[], 'Open']);
 assert.equal((await everybody.deleteRecords(heavyAsSaved.records)).records.length, 10);
 const both = await everybody.performQuery({ recordType: 'News', sortBy: { fieldName: 'stars' } });
+const firstOfBoth = await everybody.performQuery({ recordType: 'News', sortBy: { fieldName: 'stars' } }, { resultsLimit: 1 });
+const secondOfBoth = await everybody.performQuery(firstOfBoth);
+assert.deepEqual([firstOfBoth, secondOfBoth].map(({ records }) => records.map(({ fields }) => fields.stars.value)), [[1], [5]]);
 assert.deepEqual(both.records.map(({ fields }) => fields.stars.value), [1, 5]);
 // What the server finds is held against the query as the server compares: without regard to case, and to the microsecond.
 const cities = await everybody.saveRecords([['c1', 'Berlin', 1.25], ['c2', 'Ülzen', 2.5], ['c3', 'zwolle', 0.5]].map(([recordName, city, part]) =>
