@@ -14,9 +14,10 @@ final class AssetReading {
         (layout, root, cipher) = (asset.layout, asset.root, AssetCipher(asset))
     }
 
-    /// - Throws: `invalidProof` unless they are those that the record's author has signed.
+    /// - Throws: `invalidProof` unless they are those that the record's author has signed, who has signed how many there
+    ///   are as well.
     func take(leaves bytes: [UInt8]) throws(SealError) {
-        guard bytes.count == Int(layout.chunkCount) * Digest.byteCount else { throw .invalidLength }
+        guard bytes.count == Int(layout.chunkCount) * Digest.byteCount else { throw .invalidProof }
         var leaves: [Digest] = []
         leaves.reserveCapacity(Int(layout.chunkCount))
         for start in stride(from: 0, to: bytes.count, by: Digest.byteCount) {
@@ -29,6 +30,7 @@ final class AssetReading {
     /// Each chunk is held against its leaf before it is opened.
     /// - Parameter sealed: the next ones, whole.
     /// - Returns: the asset's bytes in them, without the padding.
+    /// - Throws: `invalidProof` for others than those that were signed, for fewer and for more.
     func open(_ sealed: [UInt8]) throws(SealError) -> [UInt8] {
         guard !leaves.isEmpty else { throw .missingKey }
         let start = next * UInt64(Limits.assetChunkBytes)
@@ -36,10 +38,10 @@ final class AssetReading {
         output.reserveCapacity(sealed.count)
         var offset = 0
         while offset < sealed.count {
-            guard next < layout.chunkCount else { throw .invalidLength }
+            guard next < layout.chunkCount else { throw .invalidProof }
             let count = layout.plaintextBytes(ofChunk: next)
             let end = offset + count + ChunkAEAD.tagBytes
-            guard end <= sealed.count else { throw .invalidLength }
+            guard end <= sealed.count else { throw .invalidProof }
             guard AssetTree.leaf([UInt8](sealed[offset..<end])) == leaves[Int(next)] else { throw .invalidProof }
             let before = output.count
             output.append(contentsOf: repeatElement(0, count: count))

@@ -667,6 +667,9 @@ for (const how of ['open', 'blob']) {
     await assert.rejects(answerWith(bytes => Buffer.concat([bytes, bytes]), () => retitled.records[0].fields.photo.value[how]()), refusal('INTERNAL_ERROR', 'endless'));
 }
 await assert.rejects(answerWith(bytes => bytes.subarray(1), () => retitled.records[0].fields.photo.value.open()), refusal('INTEGRITY_ERROR', 'invalidProof'));
+// A sealed one that is cut short is not what was signed either.
+const pictured = (await own_.fetchRecords('picture', own)).records[0].fields.file.value;
+await assert.rejects(answerWith(bytes => bytes.subarray(1), () => pictured.open()), refusal('INTEGRITY_ERROR', 'invalidProof'));
 assert.deepEqual((await everybody.saveRecords({ ...retitled.records[0], fields: { film: null } })).errors, []);
 await assert.rejects(retitled.records[0].fields.film.value.open(), refusal('NOT_FOUND'));
 // Whoever has no account reads it as well, and writes nothing.
