@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Account } from '../../Web/client/account.mjs';
 import { Server, ServerError } from '../../Web/client/server.mjs';
-import { exchange } from '../../Web/library/messages.mjs';
+import { callByMessage } from '../../Web/client/messages.mjs';
+import { exchange, sendFromCore } from '../../Web/library/messages.mjs';
 
 const { setTimeout: later, fetch: real } = globalThis;
 const { now } = Date;
@@ -97,6 +98,10 @@ test('what is no refusal of the server is told by its status, also of a question
         await fails(passing.call('share/place', new Uint8Array(1)), code);
         const account = { call: (...call) => passing.call(...call) };
         await fails(exchange(account, 'records/query', {}, { container: 'c', environment: 'e', database: 'public' }), code);
+        const asking = { inSession: ask => ask(), server: passing };
+        const place = { container: 'c', environment: 'e', database: 'private' };
+        await fails(callByMessage(asking, 'zones/changes', {}, place), code);
+        await fails(sendFromCore(asking, 'zones/modify', new Uint8Array(1), place), code);
     }
 });
 

@@ -20,7 +20,7 @@ export function callByMessage(account, route, message, place = {}) {
     const body = new TextEncoder().encode(JSON.stringify(message));
     return account.inSession(async () => {
         const { response, bytes } = await account.server.exchange(route, place, { accept: media, 'content-type': media }, body);
-        if (!response.ok) throw refusal(bytes);
+        if (!response.ok) throw refusal(response, bytes);
         return parsed(bytes);
     });
 }
@@ -37,12 +37,16 @@ export function parsed(bytes) {
     return message;
 }
 
-/** @param {Uint8Array} bytes of a refusal; others than the server's own come from what is before it @returns {ServerError} */
-export function refusal(bytes) {
+/**
+ * @param {Response} response
+ * @param {Uint8Array} bytes of a refusal; others than the server's own come from what is before it, and are known by their status
+ * @returns {ServerError}
+ */
+export function refusal({ status }, bytes) {
     try {
         return new ServerError(failure(parsed(bytes)));
     } catch {
-        return new ServerError({ code: 'serviceUnavailable' });
+        return new ServerError({ code: status >= 500 ? 'serviceUnavailable' : 'serverRejectedRequest' });
     }
 }
 

@@ -120,7 +120,7 @@ export class NotificationStream {
             const headers = { accept: 'text/event-stream', ...this.#lastID !== undefined && { 'last-event-id': this.#lastID } };
             const response = await this.#account.server.send('notifications', this.#place, headers, quiet.signal);
             if (!response.ok || !response.body) {
-                throw refusal(await read(response, mostBytes, heard));
+                throw refusal(response, await read(response, mostBytes, heard));
             }
             const decoder = new TextDecoder();
             let left = '';

@@ -31,7 +31,7 @@ export function exchange(account, route, message, place, most) {
 export function sendFromCore(account, route, body, place) {
     return account.inSession(async () => {
         const { response, bytes } = await account.server.exchange(route, place, { accept: media, 'content-type': 'application/x-protobuf' }, body);
-        if (!response.ok) throw refusal(bytes);
+        if (!response.ok) throw refusal(response, bytes);
         return parsed(bytes);
     });
 }
