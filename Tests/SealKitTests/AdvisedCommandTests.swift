@@ -98,6 +98,18 @@ import Testing
         #expect(shown.output.contains(url), "\(removed.errors)\(shown)")
         #expect(try await !shown.output.contains(bob("share", "url", "Notes", "--quiet")), "\(removed.errors)")
 
+        // Whoever wants to be rid of the share is not sent to what destroys its records.
+        let oneself = ["share", "remove", "--key-file", ann.keyFile, "Notes", ann.name]
+        let refused = try await Command.finished(ServerProcess.executable, oneself)
+        #expect(refused.status == 77 && !refused.errors.contains("delete"), "\(refused)")
+        let advice = try line(after: "keep its records: ", in: refused.errors)
+        let stop = String(try #require(advice.split(separator: " [").first, "\(advice)"))
+        _ = try await run(stop.replacing("share stop", with: "share stop --yes"), server)
+        let ended = try await Command.finished(
+            ServerProcess.executable, ["share", "show", "--key-file", ann.keyFile, "Notes"])
+        #expect(ended.status == 66, "\(ended)")
+        try await ann("record", "list", "--zone", "Notes")
+
         // Of a record's share.
         try await ann("zone", "create", "Lists")
         try await ann("record", "save", "--zone", "Lists", "--type", "Note", "--name", "groceries")

@@ -22,7 +22,14 @@ struct ShareRemove: AccountHolderCommand {
         let saved = try await place.change(client) { share in
             let found = try share.participant(named: participant)
             guard found.role != .owner else {
-                throw SealKitError(.permissionFailure, "the owner cannot be removed", remedy: "delete the zone instead")
+                // An administrator ends nobody else's share.
+                let isOwn = place.owner.resolve(place.zone, client).database.databaseScope == .private
+                let stop = AdvisedShare(zone: place.zone, place.shared, global).command("stop")
+                throw SealKitError(
+                    .permissionFailure, "the owner cannot be removed",
+                    remedy: isOwn
+                        ? "to end the share for everybody and keep its records: \(stop)"
+                        : "to go yourself, use sealkit share leave")
             }
             share.removeParticipant(found)
         }
