@@ -43,12 +43,71 @@ def brotli(data: bytes) -> bytes:
 
 
 def script(source: bytes) -> str:
-    """A script without its comments, empty lines and the blanks before others: these and types are for whoever reads and checks the source.
+    """A script without its comments, empty lines, and blanks and ends of lines that part nothing: these are for whoever reads the source.
     No text goes over several lines, and comments behind code stay. Tests/Web/bundle.test.mjs holds what is left against the source."""
     text = re.sub(r"^[ \t]*/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*$", "", source.decode(), flags=re.M)
     text = re.sub(r"^[ \t]*//.*$", "", text, flags=re.M)
     text = re.sub(r"/\*\* @(?:type|param) [^*\n]*\*/ ?", "", text)
-    return re.sub(r"^[ \t\n]+", "", text, flags=re.M)
+    text = re.sub(r"^[ \t\n]+", "", text, flags=re.M)
+    lines = text.splitlines(keepends=True)
+    made = ""
+    for line, following in zip(lines, [*lines[1:], ""]):
+        # What is imported, and exported by its name, is read as it stands (`Joining`).
+        if not re.match(r"import |export \{", line):
+            line = closed_up(line)
+            if not re.match(r"import |export |$", following) and "//" not in line:
+                line = re.sub(r"(?<=;)\n$", "", line)
+        made += line
+    return made
+
+
+# Texts, templates, and what is looked for by a pattern: whatever blanks are in these, they stay.
+OPAQUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|//.*|/\*.*?\*/|(?:(?<=[(,=:[!&|?{};])|(?<==>)|(?<=[(,=:[!&|?{};] )|(?<==> ))"""
+                    r"""/(?:[^/\\[\n]|\\.|\[(?:[^\]\\]|\\.)*\])+/""")
+BLANK = re.compile(r"""(?<=[(){}\[\];,:?=<>&|!'"`]) | (?=[(){}\[\];,:?=<>&|!'"`])|(?<![+-]) (?=[+-])|(?<=[+-]) (?![+-])""")
+
+
+def closed_up(line: str) -> str:
+    """A line of a script without the blanks beside what parts words by itself."""
+    made, left = "", 0
+    while left < len(line):
+        found = OPAQUE.search(line, left)
+        template = line.find("`", left)
+        if template >= 0 and (not found or template < found.start()):
+            start, end = template, template_end(line, template)
+        elif found:
+            start, end = found.span()
+        else:
+            start = end = len(line)
+        # A blank at the edge has its neighbour there.
+        edge = line[max(left - 1, 0):start + 1]
+        shut = BLANK.sub("", edge)
+        made += shut[min(left, 1):len(shut) - (1 if start < len(line) else 0)] + line[start:end]
+        left = end
+    return made
+
+
+def template_end(line: str, start: int) -> int:
+    """Where a template ends that begins there, with those that are filled into it."""
+    place = start + 1
+    while line[place] != "`":
+        if line.startswith("${", place):
+            depth, place = 1, place + 2
+            while depth > 0:
+                if line[place] == "`":
+                    place = template_end(line, place)
+                    continue
+                depth += {"{": 1, "}": -1}.get(line[place], 0)
+                place += 1
+        else:
+            place += 2 if line[place] == "\\" else 1
+    return place + 1
+
+
+def sheet(source: bytes) -> bytes:
+    """Styles without the blanks that part nothing."""
+    text = re.sub(r"^[ \t\n]+", "", source.decode(), flags=re.M)
+    return re.sub(r"(?<=:) | ?([{};,])[ \n]?", r"\1", text).encode()
 
 
 def routes(modules: "dict[str, str]") -> str:
@@ -73,10 +132,10 @@ class Joining:
     IMPORT = re.compile(r"^import (?:\* as (\w+)|(\{[^{}\n]*\})) from '\./([a-z.]+)';$", re.M)
     EXPORT = re.compile(r"^export (?=(?:const|class|function\*?|async function\*?) (\w+)\b)", re.M)
     NAMED = re.compile(r"^export \{ (\w+(?:, \w+)*) \};$", re.M)
-    WAITING = re.compile(r"^(?:const [^=\n]*= )?await ", re.M)
 
-    def __init__(self, modules: "dict[str, str]"):
-        self.modules = modules
+    def __init__(self, modules: "dict[str, str]", waiting: "set[str]"):
+        """`waiting`: those that are there once something has come."""
+        self.modules, self.waiting = modules, waiting
 
     def imported(self, name: str) -> "list[str]":
         """What a module imports, and what that does, in the order in which it runs."""
@@ -115,7 +174,7 @@ class Joining:
         text = self.NAMED.sub("", self.EXPORT.sub("", text))
         if left := re.search(r"^(?:im|ex)port\b.*", text, re.M):
             sys.exit(f"bundle: {name} has a line that is joined with no other module: {left[0]}")
-        wait, kind = ("await ", "async ") if self.WAITING.search(text) else ("", "")
+        wait, kind = ("await ", "async ") if name in self.waiting else ("", "")
         return f"modules['{name}'] = {wait}({kind}() => {{\n{text}return {{ {', '.join(exported)} }};\n}})();\n"
 
     def scripts(self) -> "dict[str, str]":
@@ -133,11 +192,13 @@ def blob(data: bytes) -> bytes:
 def main() -> None:
     client, module, out = (pathlib.Path(argument) for argument in sys.argv[1:])
     files = {path.name: path.read_bytes() for path in client.iterdir() if path.suffix in TYPES}
+    files |= {name: sheet(data) for name, data in files.items() if name.endswith(".css")}
+    waiting = {name for name, data in files.items() if re.search(rb"^(?:const [^=\n]*= )?await ", data, re.M) and name.endswith(".mjs")}
     modules = {name: script(files.pop(name)) for name in sorted(files) if name.endswith(".mjs")}
     files["core.wasm"] = module.read_bytes()
     modules[ROUTES] = routes(modules)
     modules["bundle.mjs"] = f"export const moduleIntegrity = '{integrity(files['core.wasm'])}';\n"
-    files |= {name: text.encode() for name, text in Joining(modules).scripts().items()}
+    files |= {name: text.encode() for name, text in Joining(modules, waiting).scripts().items()}
     named = set()
 
     def fill(match: "re.Match[str]") -> str:
