@@ -4,6 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { Account } from '../../Web/client/account.mjs';
 import { Server, ServerError } from '../../Web/client/server.mjs';
 import { callByMessage } from '../../Web/client/messages.mjs';
+import { LibraryAccount } from '../../Web/library/account.mjs';
 import { exchange, sendFromCore } from '../../Web/library/messages.mjs';
 
 const { setTimeout: later, fetch: real } = globalThis;
@@ -131,6 +132,25 @@ test('an answer that trickles is left', async () => {
     const sent = serving(repeated(Uint8Array.of(1), () => pass(30_000)));
     await fails(server().call('accounts/challenge'), 'networkFailure');
     assert.ok(sent.taken < 10, `${sent.taken} bytes`);
+});
+
+test('the beginning and the end of an upload go again where the line breaks, and a file in one piece does not', async () => {
+    for (const [route, tries] of [['assets/begin', 3], ['assets/finish', 3], ['assets/upload', 1]]) {
+        const sent = [];
+        const one = new LibraryAccount(() => ({}), 'https://notes.example.org', '');
+        one.server.call = async (name, body) => {
+            sent.push(body);
+            throw new ServerError({ code: 'networkFailure' });
+        };
+        let isDone = false;
+        const answer = fails(one.call(route, Uint8Array.of(7)), 'networkFailure').finally(() => { isDone = true; });
+        while (!isDone) {
+            await new Promise(setImmediate);
+            pass(1000);
+        }
+        await answer;
+        assert.deepEqual([sent.length, new Set(sent).size], [tries, 1], route);
+    }
 });
 
 /** An account at a server that knows no session but the one of its last login, and is slow to begin one. */

@@ -5,8 +5,8 @@ import { ServerError } from '../client/server.mjs';
 
 /** @typedef {import('../client/server.mjs').Route} Route */
 
-/** Of these the server does each once, by the id of its operation, however often it comes. @type {Set<Route>} */
-const repeatable = new Set(['records/modify', 'rosters/append', 'share/accept', 'subscriptions/modify', 'zones/modify']);
+/** Of these the server does each once, by the id of its operation or asset, however often it comes. @type {Set<Route>} */
+const repeatable = new Set(['assets/begin', 'assets/finish', 'records/modify', 'rosters/append', 'share/accept', 'subscriptions/modify', 'zones/modify']);
 const tries = 3;
 const pause = 1000;
 

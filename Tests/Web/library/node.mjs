@@ -299,6 +299,12 @@ assert.ok(routes.length > 0 && !routes.some(url => url.includes('/assets/')), ro
 const less = await shared.saveRecords({ ...replaced.records[0], fields: { ...assets, file: null } }, zone);
 assert.deepEqual([less.errors, Object.keys(less.records[0].fields).sort()], [[], ['bytes', 'none']]);
 await assert.rejects(assets.file.value.open(), refusal('NOT_FOUND'));
+// The beginning and the end of an upload are said again where their answers do not arrive.
+for (const route of ['/begin', '/finish']) {
+    const said = [];
+    const saidAgain = await meanwhile(losing(route, 1, said), () => shared.saveRecords({ recordType: 'Note', fields: { file: new Blob([large]) } }, zone));
+    assert.deepEqual([saidAgain.errors, said.length, said[0] === said[1]], [[], 2, true], route);
+}
 
 step('deletions, as changes');
 const before = await shared.fetchRecordZoneChanges(zone);
