@@ -342,6 +342,8 @@ test('an answer that is none ends in an error that says so', async () => {
     for (const answer of [{ results: {} }, { results: [null] }, { results: [{ subscription: 3 }] }]) {
         await assert.rejects(database(async () => answer).deleteSubscriptions('a'), none, JSON.stringify(answer));
     }
+    const kinds = await database(async () => ({ subscriptions: [1, 2, 3].map(kind => ({ subscriptionId: 's', kind })) })).fetchAllSubscriptions();
+    assert.deepEqual(kinds.subscriptions.map(({ subscriptionType }) => subscriptionType), ['query', 'zone', 'database']);
     const { errors } = await database(async () => ({ results: [{ failure: { code: 5 } }] })).deleteSubscriptions('a');
     assert.equal(errors[0].serverErrorCode, 'serverRejectedRequest');
 });

@@ -16,7 +16,7 @@ import { list, named, nameOf, only, response } from './record.mjs';
  * @typedef {{ zoneID: CKZoneID }} InZone
  * @typedef {import('./record.mjs').RecordsResponse} RecordsResponse
  * @typedef {{
- *     subscriptionID: string, subscriptionType: 'zone' | 'database', zoneID?: CKZoneID,
+ *     subscriptionID: string, subscriptionType: 'query' | 'zone' | 'database', zoneID?: CKZoneID,
  * }} CKSubscription
  * @typedef {{ zoneID: CKZoneID, deleted?: boolean }} CKZone
  * @typedef {{ zones: CKZone[], errors: CKError[], hasErrors: boolean }} ZonesResponse
@@ -28,6 +28,8 @@ import { list, named, nameOf, only, response } from './record.mjs';
 // More than anybody has: a server that goes on is not followed.
 const [mostPages, mostZones] = [1_000, 100_000];
 const subscriptionKinds = { query: 1, zone: 2, database: 3 };
+/** By the server's numbers. @type {('query' | 'zone' | 'database' | undefined)[]} */
+const subscriptionTypes = [undefined, 'query', 'zone', 'database'];
 
 /** What is no answer, though it is JSON. */
 const unexpected = () => new CKError('unexpected', { reason: 'The server’s answer is none.' });
@@ -297,7 +299,7 @@ export class Database {
     saveSubscriptions(subscriptions) {
         return told(async () => {
             const saves = list(subscriptions).map(({ subscriptionID, subscriptionType, zoneID }) => {
-                if (!['zone', 'database'].includes(subscriptionType)) throw badRequest('A subscription is of subscriptionType zone or database.');
+                if (subscriptionType !== 'zone' && subscriptionType !== 'database') throw badRequest('A subscription is of subscriptionType zone or database.');
                 return { subscriptionId: subscriptionID, kind: subscriptionKinds[subscriptionType], ...zoneID && { zone: this.#wire(zoneID) } };
             });
             return this.#subscribed(await this.#modify({ saves }));
@@ -330,7 +332,7 @@ export class Database {
     #subscription({ subscriptionId, kind, zone }) {
         if (typeof subscriptionId !== 'string') throw unexpected();
         return {
-            subscriptionID: subscriptionId, subscriptionType: kind === subscriptionKinds.zone ? 'zone' : 'database',
+            subscriptionID: subscriptionId, subscriptionType: subscriptionTypes[kind] ?? 'database',
             ...zone && { zoneID: this.#zoneID(zone) },
         };
     }
