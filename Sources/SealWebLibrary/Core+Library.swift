@@ -28,6 +28,7 @@ extension Core {
         case .recordNews: try recordNews(&reader, &writer)
         case .namedRecords: try namedRecords(&reader, &writer)
         case .queryRecords: try queryRecords(&reader, &writer)
+        case .isWithheld: try isWithheld(&reader, &writer)
         case .zoneRequest: try zoneRequest(&reader, &writer)
         case .zoneEndRequest: try zoneEndRequest(&reader, &writer)
         }

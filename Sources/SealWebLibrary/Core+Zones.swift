@@ -4,8 +4,14 @@ import SealHPKE
 import SealPrimitives
 import SealStatements
 
-/// Zones of the visitor's own, made and deleted.
+/// Zones of the visitor's own, made and deleted; and whether one is there.
 extension Core {
+    /// A zone whose roster was asked for → whether it was not shown, though something of it was seen at this visit or at
+    /// another one.
+    func isWithheld(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        writer.flag(try core { () throws(SealError) in try zones[try reader.number()] }.isWithheld)
+    }
+
     /// A zone whose roster was asked for, if there is any, time → whether it is to be made, and the request: one that
     /// was deleted begins another life.
     /// - Throws: `withheld` where the server says that there is none of what was seen: nobody begins it a second time.

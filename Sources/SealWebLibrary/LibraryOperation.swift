@@ -29,4 +29,5 @@ enum LibraryOperation: UInt32 {
     case recordNews = 290
     case namedRecords = 291
     case queryRecords = 292
+    case isWithheld = 293
 }

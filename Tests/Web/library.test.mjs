@@ -291,6 +291,19 @@ function zones(all, { message, isWithheld = false } = {}) {
 }
 const names = ({ records }) => records.map(({ recordName }) => recordName);
 
+test('what has changed in zones is said of one and of several', async () => {
+    const { shared } = zones({ A: ['a1', 'a2'], B: ['b1'], C: 'zoneGone' });
+    const [A, B, C] = ['A', 'B', 'C'].map(zoneName => ({ zoneID: { zoneName } }));
+    const one = await shared.fetchRecordZoneChanges(A);
+    assert.deepEqual([names(one), one.syncToken, one.zones.map(names), one.zones[0].syncToken, one.hasErrors], [['a1', 'a2'], 'A:1', [['a1', 'a2']], 'A:1', false]);
+    await assert.rejects(shared.fetchRecordZoneChanges(C), { ckErrorCode: 'ZONE_NOT_FOUND' });
+    const several = await shared.fetchRecordZoneChanges([A, { ...C, syncToken: 'C:7' }, null, B]);
+    assert.deepEqual(several.zones.map(zone => [zone.zoneID?.zoneName, names(zone), zone.syncToken, zone.hasErrors]),
+        [['A', ['a1', 'a2'], 'A:1', false], ['C', [], 'C:7', true], [undefined, [], undefined, true], ['B', ['b1'], 'B:1', false]]);
+    assert.deepEqual([several.hasErrors, several.errors.map(({ ckErrorCode }) => ckErrorCode)], [true, ['ZONE_NOT_FOUND', 'BAD_REQUEST']]);
+    assert.deepEqual((await shared.fetchRecordZoneChanges([])).zones, []);
+});
+
 test('the answer to a query asks for what comes behind it', async () => {
     const { shared } = zones({ A: ['a1', 'a2', 'a3'] });
     const [query, zoneID] = [{ recordType: 'T' }, { zoneName: 'A' }];
@@ -303,6 +316,30 @@ test('the answer to a query asks for what comes behind it', async () => {
     const { errors, ...after } = await shared.performQuery(answer);
     assert.deepEqual([after, errors], [{ records: [], hasErrors: false, moreComing: false, query, zoneID, resultsLimit: 2, desiredKeys: ['x'] }, []]);
     await assert.rejects(shared.performQuery(query), { ckErrorCode: 'BAD_REQUEST' });
+});
+
+test('hierarchies of a zone are listed each by its share, and the only one is found by its zone', async () => {
+    const wire = (...shares) => ({ zoneId: { zoneName: 'Z', ownerName: '_a' }, shares: shares.map(shareRecordName => ({ shareRecordName })) });
+    const whole = { zoneId: { zoneName: 'W', ownerName: '_a' }, scope: {} };
+    const pages = [
+        { modifications: [wire('s0'), whole, { ...wire(), zoneId: { zoneName: 'G', ownerName: '_a' }, shares: [{ shareRecordName: 's3' }] }], token: 'a', moreComing: true },
+        { modifications: [wire('s1', 's2')], deletions: [{ zoneId: { zoneName: 'G', ownerName: '_a' } }], token: 'b' },
+    ];
+    const listed = await zones({}, { message: async () => pages.shift() }).shared.fetchAllRecordZones();
+    const zoneID = { zoneName: 'Z', ownerRecordName: '_a' };
+    assert.deepEqual(listed.zones.map(zone => zone.zoneID), [{ ...zoneID, shareRecordName: 's1' }, { ...zoneID, shareRecordName: 's2' }, { zoneName: 'W', ownerRecordName: '_a' }]);
+    for (const shares of [{}, [null], [{}], [{ shareRecordName: '' }]]) {
+        await assert.rejects(zones({}, { message: async () => ({ modifications: [{ ...wire(), shares }] }) }).shared.fetchDatabaseChanges(), { serverErrorCode: 'unexpected' });
+    }
+    // As a notification names it.
+    const all = { Z: 'unknownScope', s1: ['r'] };
+    const lookup = zone => ({ message: async (route, { zones: [{ zoneName }] }) => { assert.deepEqual([route, zoneName], ['zones/lookup', 'Z']); return { results: [{ zoneId: {}, ...zone && { zone } }] }; } });
+    const { shared, asked } = zones(all, lookup(wire('s1')));
+    assert.deepEqual([names(await shared.fetchRecords('r', { zoneID })), names(await shared.fetchRecordZoneChanges({ zoneID })), asked], [['r'], ['r'], ['Z', 's1', 'Z', 's1']]);
+    await assert.rejects(zones(all, lookup(wire('s1', 's2'))).shared.fetchRecords('r', { zoneID }), { ckErrorCode: 'BAD_REQUEST' });
+    for (const [zone, more] of [[undefined], [wire()], [whole], [wire('s1'), { isWithheld: true }]]) {
+        await assert.rejects(zones(all, { ...lookup(zone), ...more }).shared.fetchRecords('r', { zoneID }), { ckErrorCode: 'ZONE_NOT_FOUND' });
+    }
 });
 
 test('an answer goes to another thread with each of its zones, and what is said twice once', () => {

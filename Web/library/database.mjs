@@ -1,4 +1,5 @@
 // A database of a container, in CloudKit JS's shape.
+import { codeOf } from '../client/failure.mjs';
 import { newOperationId } from '../client/messages.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, refused, told } from './errors.mjs';
@@ -38,6 +39,13 @@ function wireZone(id) {
     if (typeof id?.zoneName !== 'string' || !['string', 'undefined'].includes(typeof id.ownerName)) throw unexpected();
     return id;
 }
+/** @param {{ scope?: unknown, shares?: unknown }} zone the server's @returns {string[]} by their records' names, the shares by which alone it is seen */
+function sharesOf({ scope, shares }) {
+    return wireList(scope ? [] : shares).map(({ shareRecordName }) => {
+        if (typeof shareRecordName !== 'string' || shareRecordName === '') throw unexpected();
+        return shareRecordName;
+    });
+}
 /** @param {unknown} given @returns {any[]} a list of objects, which is left out where it is empty */
 function wireList(given = []) {
     if (!Array.isArray(given) || !given.every(one => typeof one === 'object' && one !== null)) throw unexpected();
@@ -73,8 +81,33 @@ export class Database {
     /** @param {InZone | undefined} options @returns {Promise<import('./replica.mjs').Replica>} as it is by now */
     async #read(options) {
         const replica = await this.#replica(options);
-        await replica.refresh();
-        return replica;
+        try {
+            await replica.refresh();
+            return replica;
+        } catch (error) {
+            if (codeOf(error) !== 'unknownScope' || this.#scope !== 'shared') throw error;
+            const share = await this.#shareIn(replica, /** @type {InZone} */ (options).zoneID);
+            if (!share) throw error;
+            await share.refresh();
+            return share;
+        }
+    }
+
+    /**
+     * Whoever takes part in one hierarchy of a zone's records alone sees it by its share. Where that is not said, as a notification does not, the server is asked.
+     * @param {import('./replica.mjs').Replica} replica of the zone, of which the server shows no list of people
+     * @param {CKZoneID} zoneID
+     * @returns {Promise<import('./replica.mjs').Replica | undefined>} nothing for a zone that is not there, or is no longer shown
+     * @throws {CKError} `BAD_REQUEST` where there are several
+     */
+    async #shareIn(replica, zoneID) {
+        const account = await this.#container.account();
+        // Whoever has seen the zone's own list is not shown a part of it in its place.
+        if (zoneID.shareRecordName || account.handle('isWithheld', replica.zone.handle).flag()) return undefined;
+        const { results } = await this.#message('zones/lookup', { zones: [this.#wire(zoneID)] });
+        const [share, ...others] = wireList(results).flatMap(({ zone }) => zone ? sharesOf(zone) : []);
+        if (others.length > 0) throw badRequest(`Say with shareRecordName which one: ${[share, ...others].join(', ')} are shared of ${zoneID.zoneName}. fetchAllRecordZones gives each.`);
+        return share === undefined ? undefined : this.#container.replica('shared', { ...zoneID, shareRecordName: share });
     }
 
     /** @param {import('../client/server.mjs').Route} route @param {object} message @returns {Promise<any>} */
@@ -92,11 +125,18 @@ export class Database {
         if (typeof token !== 'string' || typeof moreComing !== 'boolean') throw unexpected();
         return {
             zones: [
-                ...wireList(modifications).map(({ zoneId }) => ({ zoneID: this.#zoneID(zoneId) })),
+                ...wireList(modifications).flatMap(zone => this.#zones(zone)),
                 ...wireList(deletions).map(({ zoneId }) => ({ zoneID: this.#zoneID(zoneId), deleted: true })),
             ],
             syncToken: token, moreComing,
         };
+    }
+
+    /** @param {any} wire @returns {CKZone[]} of hierarchies that are shared in it each for itself, where that is all that this account sees of it */
+    #zones(wire) {
+        const zoneID = this.#zoneID(wire.zoneId);
+        const shares = sharesOf(wire);
+        return shares.length === 0 ? [{ zoneID }] : shares.map(shareRecordName => ({ zoneID: { ...zoneID, shareRecordName } }));
     }
 
     /** @param {unknown} wire @returns {CKZoneID} */
@@ -107,19 +147,23 @@ export class Database {
 
     /** @returns {Promise<{ zones: CKZone[], hasErrors: false, errors: [] }>} */
     async fetchAllRecordZones() {
-        /** @type {Map<string, CKZone>} */
+        /** @type {Map<string, CKZone[]>} what is seen of each, as it was said last */
         const zones = new Map();
         for (let [syncToken, more, pages] = ['', true, 0]; more; pages += 1) {
             if (pages >= mostPages || zones.size > mostZones) throw new CKError('endless', { reason: 'The list of zones does not end.' });
             const part = await this.fetchDatabaseChanges({ syncToken });
+            /** @type {Map<string, CKZone[]>} */
+            const news = new Map();
             for (const zone of part.zones) {
-                const key = JSON.stringify(zone.zoneID);
-                if (zone.deleted) zones.delete(key); else zones.set(key, zone);
+                const key = JSON.stringify([zone.zoneID.zoneName, zone.zoneID.ownerRecordName]);
+                const seen = news.get(key);
+                if (zone.deleted) news.set(key, []); else if (seen) seen.push(zone); else news.set(key, [zone]);
             }
+            for (const [key, seen] of news) if (seen.length > 0) zones.set(key, seen); else zones.delete(key);
             more = part.moreComing && part.syncToken !== syncToken;
             syncToken = part.syncToken;
         }
-        return { zones: [...zones.values()], hasErrors: false, errors: [] };
+        return { zones: [...zones.values()].flat(), hasErrors: false, errors: [] };
     }
 
     /**

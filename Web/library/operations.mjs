@@ -4,5 +4,5 @@ export const operations = {
     previewRequest: 262, shareEndRequest: 263,
     publicZone: 272, publicLookupAnswer: 273, publicQueryAnswer: 274, publicRecord: 275, publicRequest: 276, publicAnswer: 277,
     publicAsset: 278, publicUpload: 279, publicUploadState: 280, publicChunks: 281, publicPartRoot: 282, publicAssetEnd: 283,
-    zoneRequest: 288, zoneEndRequest: 289, recordNews: 290, namedRecords: 291, queryRecords: 292,
+    zoneRequest: 288, zoneEndRequest: 289, recordNews: 290, namedRecords: 291, queryRecords: 292, isWithheld: 293,
 };

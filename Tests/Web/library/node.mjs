@@ -393,12 +393,37 @@ assert.equal(Object.keys(kept).length, 1);
 assert.equal((await shared.fetchRecords('live', zone)).records[0].encryptedFields.title.value, 'Live');
 await assert.rejects(shared.fetchRecordZoneChanges({ ...zone, syncToken: live.syncToken }), refusal('BAD_REQUEST', 'changeTokenExpired'));
 
+step('a hierarchy of records that is shared by itself');
+await sealkit('zone', 'create', 'Lists');
+for (const [name, ...more] of [['groceries'], ['bread', '--parent', 'groceries'], ['own']]) {
+    await sealkit('record', 'save', '--zone', 'Lists', '--type', 'Note', '--name', name, '--seal', `title=${name}`, ...more);
+}
+await sealkit('share', 'create', 'Lists', '--record', 'groceries', '--title', 'Groceries');
+await sealkit('share', 'public', 'Lists', 'readWrite', '--record', 'groceries');
+const groceries = await container.acceptShares((await sealkit('share', 'url', 'Lists', '--record', 'groceries'))[0].url);
+assert.deepEqual(groceries.errors, []);
+const { zoneID: listID } = groceries.results[0];
+assert.ok(listID.shareRecordName);
+// At another visit the server's list is all that names it.
+await container.signOut();
+await container.signIn({ recoveryKey });
+const list = (await shared.fetchAllRecordZones()).zones.find(({ zoneID }) => zoneID.zoneName === 'Lists');
+assert.deepEqual(list.zoneID, listID);
+const listed = await shared.fetchRecords(['bread', 'own'], list);
+assert.deepEqual(listed.records.map(({ encryptedFields }) => encryptedFields.title.value), ['bread']);
+assert.ok(refusal('NOT_FOUND', 'unknownItem')(listed.errors[0]));
+const milk = await shared.saveRecords({ recordType: 'Note', recordName: 'milk', encryptedFields: { title: 'milk' } }, list);
+assert.deepEqual(milk.errors, []);
+// As a notification names it.
+const unnamed = await shared.fetchRecordZoneChanges({ zoneID: { zoneName: 'Lists', ownerRecordName: owner } });
+assert.deepEqual(unnamed.records.map(({ recordName }) => recordName).sort(), ['bread', 'groceries', 'milk']);
+
 step('an owner’s own zone');
 await container.signOut();
 assert.deepEqual(await container.signIn({ recoveryKey: ownersKey }), { userRecordName: owner });
 const own = { zoneID: { zoneName: 'Trip' } };
 const own_ = container.privateCloudDatabase;
-assert.deepEqual((await own_.fetchAllRecordZones()).zones.map(({ zoneID }) => zoneID.zoneName).sort(), ['Fair', 'Trip']);
+assert.deepEqual((await own_.fetchAllRecordZones()).zones.map(({ zoneID }) => zoneID.zoneName).sort(), ['Fair', 'Lists', 'Trip']);
 const [there] = (await own_.fetchRecords('first', own)).records;
 assert.equal(there.encryptedFields.title.value, 'Before');
 const owned = await own_.saveRecords({ ...there, encryptedFields: { title: 'By its owner' } }, own);
