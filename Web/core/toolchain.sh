@@ -52,7 +52,8 @@ compile_swift() {
 swift_files() { find "$1" -name '*.swift' | LC_ALL=C sort; }
 
 # link_module OUT FILE MODULES EXPORT…: one wasm module of the host's object, these modules', libsodium and what of wasi-libc is used. Of
-# Debian's binaryen the passes that take most off what travels: functions that are the same, arguments that nobody needs, and what is known before or never used.
+# Debian's binaryen the passes that take most off what travels: functions that are the same, arguments that nobody needs, what is known before or
+# never used, and how memory is aligned, which machines know by themselves.
 link_module() {
     local out=$1 file=$2 module export arguments=()
     for module in $3; do arguments+=("$out/objects/$module.o"); done
@@ -62,6 +63,6 @@ link_module() {
         "$out/objects/host.o" "$out/libsodium/libsodium.a" "$wasi_lib" "$swift_lib/libswiftUnicodeDataTables.a" -o "$out/$file.linked"
     wasm-opt --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int --enable-mutable-globals --dae-optimizing \
         --duplicate-function-elimination --precompute-propagate --vacuum --optimize-instructions --reorder-locals \
-        --duplicate-function-elimination --rse --vacuum "$out/$file.linked" -o "$out/$file"
+        --duplicate-function-elimination --rse --vacuum --dealign "$out/$file.linked" -o "$out/$file"
     rm "$out/$file.linked"
 }
