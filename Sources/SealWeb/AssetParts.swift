@@ -14,8 +14,7 @@ final class AssetReading {
         (layout, root, cipher) = (asset.layout, asset.root, AssetCipher(asset))
     }
 
-    /// - Throws: `invalidProof` unless they are those that the record's author has signed, who has signed how many there
-    ///   are as well.
+    /// - Throws: `invalidProof` unless they are those that the record's author has signed, and as many.
     func take(leaves bytes: [UInt8]) throws(SealError) {
         guard bytes.count == Int(layout.chunkCount) * Digest.byteCount else { throw .invalidProof }
         var leaves: [Digest] = []

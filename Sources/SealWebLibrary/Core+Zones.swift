@@ -6,8 +6,7 @@ import SealStatements
 
 /// Zones of the visitor's own, made and deleted; and whether one is there.
 extension Core {
-    /// A zone whose roster was asked for → whether it was not shown, though something of it was seen at this visit or at
-    /// another one.
+    /// A zone whose roster was asked for → whether it was not shown, though something of it was seen at some visit.
     func isWithheld(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         writer.flag(try core { () throws(SealError) in try zones[try reader.number()] }.isWithheld)
     }

@@ -33,9 +33,9 @@ final class CapturingMessenger: Messenger {
         var sent: [OutgoingMessage] = []
         var failures: [MessengerError] = []
         var tries = 0
+        var work: (@Sendable () async throws -> Void)?
     }
     private let state = Mutex(State())
-    private let work = Mutex<(@Sendable () async throws -> Void)?>(nil)
     /// What is tried works.
     let canBeTried: Bool
 
@@ -43,13 +43,12 @@ final class CapturingMessenger: Messenger {
 
     func fail(with errors: [MessengerError]) { state.withLock { $0.failures = errors } }
     /// What a relay takes its time for, before each.
-    func before(_ work: @escaping @Sendable () async throws -> Void) { self.work.withLock { $0 = work } }
+    func before(_ work: @escaping @Sendable () async throws -> Void) { state.withLock { $0.work = work } }
     var tries: Int { state.withLock { $0.tries } }
     var sent: [OutgoingMessage] { state.withLock { $0.sent } }
 
     func send(_ message: OutgoingMessage) async throws {
-        let work = work.withLock { $0 }
-        try await work?()
+        try await state.withLock(\.work)?()
         try state.withLock { state in
             state.tries += 1
             if !state.failures.isEmpty { throw state.failures.removeFirst() }
