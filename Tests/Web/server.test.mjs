@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Account } from '../../Web/client/account.mjs';
+import { saveAsset } from '../../Web/client/assets.mjs';
 import { Server, ServerError } from '../../Web/client/server.mjs';
 import { callByMessage } from '../../Web/client/messages.mjs';
 import { LibraryAccount } from '../../Web/library/account.mjs';
@@ -151,6 +152,53 @@ test('the beginning and the end of an upload go again where the line breaks, and
         await answer;
         assert.deepEqual([sent.length, new Set(sent).size], [tries, 1], route);
     }
+});
+
+test('what is read as it comes is left as well where it trickles', async () => {
+    const read = async (size, each) => {
+        const sent = serving(repeated(new Uint8Array(size), each), 206);
+        let count = 0;
+        const all = (async () => { for await (const part of server().stream('assets/download', {}, { first: 0, end: 1 << 30 })) count += part.length; })();
+        await fails(all, 'networkFailure');
+        return { sent, count };
+    };
+    const { sent, count } = await read(1, () => pass(50_000));
+    assert.ok(count < 5 && sent.signal.aborted, `${count} bytes`);
+    // At the pace that is taken it goes on: until it stops.
+    let chunks = 0;
+    const steady = await read(60 << 10, () => { pass(++chunks > 100 ? 70_000 : 30_000); });
+    assert.ok(steady.count >= 100 * (60 << 10), `${steady.count} bytes`);
+});
+
+test('a file of which little comes with each try is left', async () => {
+    // Tries are a second apart.
+    globalThis.setTimeout = action => { queueMicrotask(action); };
+    const size = 64 << 20;
+    const saving = bytesATry => {
+        let [place, tried] = [0, 0];
+        const account = {
+            inSession: ask => ask(), handle: () => {},
+            server: {
+                async *stream(_, __, { first, end }) {
+                    tried++;
+                    const count = Math.min(bytesATry, end - first);
+                    place = first + count;
+                    yield new Uint8Array(count);
+                    if (place < end) throw new ServerError({ code: 'networkFailure' });
+                },
+            },
+        };
+        const reading = { handle: 1, path: {}, size, content: size, all: size, chunk: 65_536, takeLeaves: () => {}, open: bytes => bytes, end: () => {} };
+        return { saved: saveAsset(account, reading, () => {}), get tried() { return tried; } };
+    };
+    for (const bytes of [1, 1000, 100_000]) {
+        const one = saving(bytes);
+        await fails(one.saved, 'networkFailure');
+        assert.equal(one.tried, 5, `${bytes} bytes each time`);
+    }
+    const broken = saving(2 << 20);
+    assert.equal((await broken.saved).size, size);
+    assert.equal(broken.tried, 32);
 });
 
 /** An account at a server that knows no session but the one of its last login, and is slow to begin one. */

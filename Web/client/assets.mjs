@@ -33,8 +33,9 @@ import { ServerError } from './server.mjs';
 const [chunk, tag] = [65_536, 16];
 // What the module is given at once: 1 MiB.
 const chunksAtOnce = 16;
-// In a row, where the line breaks.
+// In a row, where the line breaks, each of which brings less than that.
 const tries = 5;
+const enough = chunksAtOnce * chunk;
 const octets = 'application/octet-stream';
 
 /** @param {Reader} answer where the module's answer begins @param {Database} database @returns {{ handle: number, path: Place }} */
@@ -159,7 +160,8 @@ async function goingOn(account, path, place, end, take) {
                 for await (const value of account.server.stream('assets/download', path, { first: place(), end })) take(value);
             });
         } catch (error) {
-            left = place() > before ? tries : left - 1;
+            // By a byte each time it would never end.
+            left = place() >= before + enough ? tries : left - 1;
             if (codeOf(error) !== 'networkFailure' || left === 0) throw error;
             await new Promise(resolve => setTimeout(resolve, 1000));
         }

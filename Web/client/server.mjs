@@ -99,6 +99,7 @@ export class Server {
         };
         try {
             wait();
+            const began = Date.now();
             const response = await this.send(name, place, { accept: media, range: `bytes=${first}-${end - 1}` }, stop.signal);
             if (!response.ok) throw this.#refusal(response, await read(response, mostBytes, () => wait()));
             // All of it, where a part was asked for, is not what is to be read.
@@ -110,6 +111,7 @@ export class Server {
                 if (done) break;
                 left -= value.length;
                 if (left < 0) throw new ServerError({ code: 'endless' });
+                if (trickles(began, end - first - left)) break;
                 wait();
                 yield value;
             }
@@ -169,6 +171,9 @@ export class Server {
     }
 }
 
+/** @param {number} began @param {number} count of bytes since then */
+const trickles = (began, count) => (Date.now() - began - patience) / 1000 * leastPace > count;
+
 /**
  * All of an answer, as far as it is no longer than it may be, and does not trickle.
  * @param {Response} response
@@ -185,7 +190,7 @@ export async function read(response, most, heard) {
         if (done) break;
         count += value.length;
         if (count > most) throw new ServerError({ code: 'endless' });
-        if ((Date.now() - began - patience) / 1000 * leastPace > count) throw new ServerError({ code: 'networkFailure' });
+        if (trickles(began, count)) throw new ServerError({ code: 'networkFailure' });
         parts.push(value);
         heard(count);
     }
