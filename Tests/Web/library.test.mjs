@@ -7,9 +7,10 @@ import { test } from 'node:test';
 import { Reader, Writer } from '../../Web/client/canonical.mjs';
 import { ServerError } from '../../Web/client/server.mjs';
 import { mostOfLookup, Zone } from '../../Web/client/zone.mjs';
-import { readValue } from '../../Web/client/values.mjs';
+import { readValue, writeValue } from '../../Web/client/values.mjs';
 import { asCKError, CKError, known } from '../../Web/library/errors.mjs';
 import { folderStore } from '../../Web/library/folder.mjs';
+import { Keeping } from '../../Web/library/keeping.mjs';
 import { operations as pages } from '../../Web/client/operations.mjs';
 import { operations } from '../../Web/library/operations.mjs';
 import { Asset } from '../../Web/library/asset.mjs';
@@ -139,6 +140,51 @@ test('a record that is saved is opened once before, and once after', async () =>
     const saved = await replica.save({ recordName: 'r', recordChangeTag, fields: { a: 1 } }, () => () => {});
     assert.notEqual(saved.recordChangeTag, recordChangeTag);
     assert.equal(opened, 2);
+});
+
+test('what was read beside it is not saved over by a change that began before', async () => {
+    // A module whose record somebody else changes, and that was told so by a look at the share.
+    let [tag, title, begun] = [1, 'old', 0];
+    const record = () => new Reader(new Writer().list(['r'], (writer, name) => writer.string(name).string('').string('Note').string('_me').i64(0)
+        .list([title], (writer, text) => writer.string('title').byte(1).blob(writeValue({ kind: 'string', text })))).bytes);
+    const news = () => new Reader(new Writer().list(['r'], (writer, name) => writer.string(name).flag(true).string('').raw(new Uint8Array(16).fill(tag))).bytes);
+    const account = { handle: name => name === 'recordNews' ? news() : undefined, ask: record };
+    const zone = {
+        handle: 1, fetchRecords: async () => ({ mayWrite: true }), beginEdit: () => ({ edit: ++begun }), save: async () => 'stored', remove: async () => 'stored',
+        upload: () => new Promise(resolve => setTimeout(resolve, 20, { upload: 2 })),
+    };
+    const replica = new Replica(account, zone, { scope: 'private', zoneID: { zoneName: 'Z' } });
+    await replica.refresh();
+    const seen = replica.record('r');
+    const othersChange = () => replica.next(async () => { [tag, title] = [tag + 1, 'theirs']; });
+    const conflict = error => error.ckErrorCode === 'CONFLICT' && error.serverRecord.encryptedFields.title.value === 'theirs';
+    const saving = replica.save({ ...seen, fields: { file: new Blob(['x']) } }, () => () => {});
+    await othersChange();
+    await assert.rejects(saving, conflict);
+    // So is what waits for its turn behind such a look.
+    const stale = replica.record('r');
+    const [, saved, removed] = await Promise.allSettled([othersChange(), replica.save(stale, () => () => {}), replica.remove(stale)]);
+    assert.ok(conflict(saved.reason) && conflict(removed.reason), `${saved.reason} ${removed.reason}`);
+    assert.equal(begun, 0);
+});
+
+test('a browser that is told to forget is told so by what was held back as well', async () => {
+    let [times, made] = [0, []];
+    const keeping = new Keeping({ forgotten: () => times, exchange: async key => { made.push(key); } });
+    const save = key => keeping.held(() => keeping.exchange(key, () => undefined));
+    await save('a');
+    assert.deepEqual(made, []);
+    await keeping.flush();
+    await keeping.flush();
+    assert.deepEqual(made, ['a']);
+    await save('b');
+    times += 1;
+    await keeping.flush();
+    await keeping.flush();
+    assert.deepEqual(made, ['a']);
+    await save('c');
+    await keeping.flush();
+    assert.deepEqual(made, ['a', 'c']);
 });
 
 test('a record that did not open is shown once its key has come', async () => {

@@ -8,7 +8,7 @@ import { folderStore } from './folder.mjs';
 export class Keeping {
     #store;
     #isHeld = false;
-    /** @type {Parameters<Store['exchange']> | undefined} */
+    /** @type {{ what: Parameters<Store['exchange']>, times: number } | undefined} */
     #waiting;
 
     /** @param {Store} store */
@@ -24,7 +24,7 @@ export class Keeping {
 
     /** @param {Parameters<Store['exchange']>} what */
     async exchange(...what) {
-        this.#waiting = this.#isHeld ? what : undefined;
+        this.#waiting = this.#isHeld ? { what, times: this.forgotten() } : undefined;
         if (!this.#isHeld) await this.#store.exchange(...what);
     }
 
@@ -43,5 +43,10 @@ export class Keeping {
         }
     }
 
-    async flush() { if (this.#waiting) await this.exchange(...this.#waiting); }
+    async flush() {
+        const waiting = this.#waiting;
+        this.#waiting = undefined;
+        // Of a browser that was told to forget meanwhile nobody keeps what was verified before.
+        if (waiting?.times === this.forgotten()) await this.exchange(...waiting.what);
+    }
 }

@@ -244,6 +244,8 @@ export class Replica {
      * @returns {Change[]}
      */
     #wanted(record) {
+        // What a look at the share has read, or a reading that broke off: a change begins with the newest that there is here.
+        this.#read();
         const { recordName = '', recordType, recordChangeTag } = record;
         if (recordChangeTag !== undefined) return changes(record, this.#requireNewest(recordName, recordChangeTag));
         if (!recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
@@ -272,6 +274,7 @@ export class Replica {
      */
     remove({ recordName, recordChangeTag }) {
         return this.next(async () => {
+            this.#read();
             this.#requireNewest(recordName, recordChangeTag);
             const { edit } = this.#zone.beginEdit({ record: recordName });
             const outcome = await this.#held(() => this.sent(edit, () => this.#zone.remove({ edit })));
