@@ -19,6 +19,22 @@ SPEECHLESS = """async () => {
     Object.assign(element, { container: { share: async () => { throw new Error('none'); } }, zoneID: { zoneName: 'Trip' } });
     return [await failed, element.shadowRoot.querySelector('[role=alert]').textContent];
 }"""
+# Where it cannot be read: it is tried again by its button, and by whoever calls refresh.
+UNREAD = """async () => {
+    const element = document.createElement('seal-share');
+    element.lang = 'en';
+    document.body.append(element);
+    let tries = 0;
+    const failed = () => new Promise(resolve => element.addEventListener('sealshare-error', resolve, { once: true }));
+    const first = failed();
+    Object.assign(element, { container: { share: async () => { tries++; throw new Error('none'); } }, zoneID: { zoneName: 'Trip' } });
+    await first;
+    const second = failed();
+    element.shadowRoot.querySelector('[data-key=again]').click();
+    await second;
+    await Promise.all([failed(), element.refresh()]);
+    return [tries, element.shadowRoot.querySelector('[data-key=again]').textContent];
+}"""
 LANGUAGES = ("de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt")
 
 
@@ -202,6 +218,7 @@ class SharingTests:
                 other.route("**/share-texts.de.mjs", lambda route: route.abort())
                 other.goto(f"{site}/sharing.html")
                 that((told := other.evaluate(SPEECHLESS)) == ["none", "That did not work. none"], f"without texts it says {told}")
+                that((told := other.evaluate(UNREAD)) == [3, "Try again"], f"what could not be read is not tried again: {told}")
             share.evaluate("one => { one.lang = 'en'; }")
             finn.press("As a sheet")
             sheet = finn.page.get_by_role("dialog")

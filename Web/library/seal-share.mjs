@@ -125,10 +125,10 @@ export class SealShareElement extends HTMLElement {
     /** @param {string} name */
     attributeChangedCallback(name) { if (name === 'lang') void this.#speak(); else this.#draw(); }
 
-    /** Reads the share anew. @returns {Promise<void>} */
+    /** Reads the share anew, also where it could not be read before. @returns {Promise<void>} */
     async refresh() {
         const share = this.#share;
-        if (share) await this.#attempt('', () => share.refresh());
+        await (share ? this.#attempt('', () => share.refresh()) : this.#open());
     }
 
     get #language() {
@@ -212,7 +212,8 @@ export class SealShareElement extends HTMLElement {
         const typed = /** @type {HTMLInputElement[]} */ ([...this.#root.querySelectorAll('input[data-key]')]).map(input => [input.dataset.key, input.value]);
         const opened = [...this.#root.querySelectorAll('details[open] > summary')].map(summary => summary.getAttribute('data-key'));
         const share = this.share;
-        const body = share ? share.isShared ? this.#shared(share, texts) : this.#unshared(share, texts) : [];
+        const body = share ? share.isShared ? this.#shared(share, texts) : this.#unshared(share, texts)
+            : [this.#problem !== undefined && el('div', { class: 'row' }, this.#button(texts.again, 'again', 'main', () => this.refresh()))];
         this.#frame.lang = texts.language;
         this.#frame.className = 'drawn';
         for (const [name, value] of Object.entries({ 'aria-label': texts.title, 'aria-busy': this.#isBusy ? 'true' : 'false' })) this.#section.setAttribute(name, value);

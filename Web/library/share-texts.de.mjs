@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'de',
-    title: 'Freigabe', busy: 'Einen Moment…', cancel: 'Abbrechen', close: 'Schließen',
+    title: 'Freigabe', busy: 'Einen Moment…', cancel: 'Abbrechen', again: 'Noch einmal', close: 'Schließen',
     unshared: 'Nur Sie können das öffnen. Geben Sie es frei, dann können es auch die öffnen, die Sie einladen. Der Server kann es nicht.',
     ended: 'Das ist nicht freigegeben.',
     shareTitle: 'Titel', shareTitleHint: 'Wer eingeladen ist, sieht ihn vor dem Annehmen. Der Server sieht ihn nicht.',

@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'es',
-    title: 'Compartir', busy: 'Un momento…', cancel: 'Cancelar', close: 'Cerrar',
+    title: 'Compartir', busy: 'Un momento…', cancel: 'Cancelar', again: 'Intentar de nuevo', close: 'Cerrar',
     unshared: 'Solo usted puede abrir esto. Compártalo, y también podrán abrirlo quienes invite. El servidor no puede.',
     ended: 'Esto no está compartido.',
     shareTitle: 'Título', shareTitleHint: 'Quienes invite lo ven antes de aceptar. El servidor no lo ve.',

@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'fr',
-    title: 'Partage', busy: 'Un instant…', cancel: 'Annuler', close: 'Fermer',
+    title: 'Partage', busy: 'Un instant…', cancel: 'Annuler', again: 'Réessayer', close: 'Fermer',
     unshared: 'Vous seul pouvez ouvrir ceci. Partagez-le, et les personnes que vous invitez pourront l’ouvrir aussi. Le serveur ne le peut pas.',
     ended: 'Ceci n’est pas partagé.',
     shareTitle: 'Titre', shareTitleHint: 'Les personnes invitées le voient avant d’accepter. Le serveur ne le voit pas.',

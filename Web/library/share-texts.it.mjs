@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'it',
-    title: 'Condivisione', busy: 'Un momento…', cancel: 'Annulla', close: 'Chiudi',
+    title: 'Condivisione', busy: 'Un momento…', cancel: 'Annulla', again: 'Riprovare', close: 'Chiudi',
     unshared: 'Solo tu puoi aprirlo. Condividilo, e potranno aprirlo anche le persone che inviti. Il server non può.',
     ended: 'Non è condiviso.',
     shareTitle: 'Titolo', shareTitleHint: 'Chi è invitato lo vede prima di accettare. Il server no.',

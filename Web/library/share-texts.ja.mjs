@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'ja',
-    title: '共有', busy: 'お待ちください…', cancel: 'キャンセル', close: '閉じる',
+    title: '共有', busy: 'お待ちください…', cancel: 'キャンセル', again: 'もう一度', close: '閉じる',
     unshared: 'これを開けるのはあなただけです。共有すると、招待した人も開けます。サーバーには開けません。',
     ended: 'これは共有されていません。',
     shareTitle: 'タイトル', shareTitleHint: '招待された人には承諾の前に表示されます。サーバーには見えません。',

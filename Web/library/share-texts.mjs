@@ -2,7 +2,7 @@
 
 export const english = {
     language: 'en',
-    title: 'Sharing', busy: 'One moment…', cancel: 'Cancel', close: 'Close',
+    title: 'Sharing', busy: 'One moment…', cancel: 'Cancel', again: 'Try again', close: 'Close',
     unshared: 'Only you can open this. Share it, and those whom you invite can open it as well. The server cannot.',
     ended: 'This is not shared.',
     shareTitle: 'Title', shareTitleHint: 'Those whom you invite see it before they accept. The server does not.',

@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'nl',
-    title: 'Delen', busy: 'Een ogenblik…', cancel: 'Annuleren', close: 'Sluiten',
+    title: 'Delen', busy: 'Een ogenblik…', cancel: 'Annuleren', again: 'Opnieuw proberen', close: 'Sluiten',
     unshared: 'Alleen u kunt dit openen. Deel het, en wie u uitnodigt kan het ook openen. De server kan dat niet.',
     ended: 'Dit is niet gedeeld.',
     shareTitle: 'Titel', shareTitleHint: 'Wie u uitnodigt ziet die voor het aannemen. De server niet.',

@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'pl',
-    title: 'Udostępnianie', busy: 'Chwileczkę…', cancel: 'Anuluj', close: 'Zamknij',
+    title: 'Udostępnianie', busy: 'Chwileczkę…', cancel: 'Anuluj', again: 'Spróbuj ponownie', close: 'Zamknij',
     unshared: 'Tylko Ty możesz to otworzyć. Udostępnij, a otworzą to także zaproszone osoby. Serwer nie może.',
     ended: 'To nie jest udostępnione.',
     shareTitle: 'Tytuł', shareTitleHint: 'Zaproszone osoby widzą go przed przyjęciem. Serwer nie.',

@@ -1,7 +1,7 @@
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'pt',
-    title: 'Partilha', busy: 'Um momento…', cancel: 'Cancelar', close: 'Fechar',
+    title: 'Partilha', busy: 'Um momento…', cancel: 'Cancelar', again: 'Tentar de novo', close: 'Fechar',
     unshared: 'Só você pode abrir isto. Partilhe, e quem convidar também poderá abrir. O servidor não pode.',
     ended: 'Isto não está partilhado.',
     shareTitle: 'Título', shareTitleHint: 'Quem é convidado vê-o antes de aceitar. O servidor não.',
