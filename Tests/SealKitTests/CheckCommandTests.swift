@@ -97,6 +97,25 @@ import Testing
         #expect(!(said.output + said.errors).contains("restore"), "\(said)")
     }
 
+    /// The server would not start with these, and no backup of them would help.
+    @Test func otherSecretsAreTold() async throws {
+        let server = try BackedUpServer()
+        defer { server.stop() }
+        server.process.terminate()
+        try await server.call("check", "--data", "data")
+        try BackedUpServer.flip(server.data + ".secrets/registration.key")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: server.data + ".secrets/registration.key")
+        for command in [["check"], ["backup", "--to", "place"]] {
+            let said = try await server.run(command + ["--data", "data"])
+            #expect(said.status == 65, "\(said)")
+            #expect(said.errors.contains("written with other secrets: registration.key"), "\(said)")
+        }
+        // A copy that has none beside it is looked at all the same.
+        try FileManager.default.removeItem(atPath: server.data + ".secrets")
+        try await server.call("check", "--data", "data")
+    }
+
     @Test func thereHasToBeADatabase() async throws {
         let server = try BackedUpServer()
         defer { server.stop() }

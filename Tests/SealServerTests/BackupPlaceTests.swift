@@ -59,6 +59,31 @@ import Testing
         #expect(try backups() == [next.name])
     }
 
+    /// Both copies would be of the wrong ones, and whoever restores them could not tell.
+    @Test func secretsOfAnotherServerAreNotBackedUpAsThisOnes() async throws {
+        let (folder, other) = (TemporaryFolder(), TemporaryFolder())
+        try await RunningServer.with(folder: folder) { _ in }
+        try await RunningServer.with(folder: other) { _ in }
+        let (secrets, kept) = (folder.file("data.secrets"), folder.file("kept"))
+        try FileManager.default.moveItem(atPath: secrets, toPath: kept)
+        func refused() throws {
+            #expect(throws: ConfigurationError.self) { try backUp(folder, after: 0) }
+            #expect(throws: ConfigurationError.self) {
+                try SecretFingerprints.requireOwn(secrets, dataFolder: folder.file("data"))
+            }
+            #expect(!FileManager.default.fileExists(atPath: place.file("place")))
+        }
+        try FileManager.default.copyItem(atPath: other.file("data.secrets"), toPath: secrets)
+        try refused()
+        // One that lacks them.
+        try FileManager.default.removeItem(atPath: secrets + "/address.key")
+        try refused()
+        try FileManager.default.removeItem(atPath: secrets)
+        try FileManager.default.moveItem(atPath: kept, toPath: secrets)
+        let made = try backUp(folder, after: 1)
+        #expect(try backups() == [made.name])
+    }
+
     /// A restored server is the same one, and so is what it was restored from.
     @Test func aRestoredServerGoesOnInItsPlace() async throws {
         let folder = TemporaryFolder()

@@ -21,15 +21,10 @@ struct OpenedServer: Sendable {
     ) async throws {
         try FreeSpace.requireForNew(configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.dataFolder)
-        try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let address = try configuration.database?.address()
         let mark = DatabaseMark(in: configuration.dataFolder)
         try mark.require(address)
-        let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let fingerprints = try SecretFingerprints(folder: configuration.secretsFolder)
-        let messengers =
-            try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let writeTimes = WriteTimes(logger: logger)
         let metrics = ServerMetrics(factories: factories)
         let budget = configuration.limits.writeBudget
@@ -40,7 +35,11 @@ struct OpenedServer: Sendable {
                 limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
                 times: writeTimes,
                 metrics: metrics),
-            admit: Self.admission(address, mark, fingerprints, configuration))
+            admit: Self.admission(address, mark, configuration))
+        let secrets = try ServerSecrets(folder: configuration.secretsFolder)
+        let fingerprints = try SecretFingerprints(folder: configuration.secretsFolder)
+        let messengers =
+            try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         metrics.observe(.servers) { [peers = opened.peers] in peers.count }
         metrics.observe(.readConnections) { [weak opened] in opened?.reads.open ?? 0 }
@@ -87,19 +86,18 @@ struct OpenedServer: Sendable {
     /// What a database has to be before anything of it is changed: the one that the data folder and the secrets go
     /// with.
     private static func admission(
-        _ address: PostgresAddress?, _ mark: DatabaseMark, _ fingerprints: SecretFingerprints,
-        _ configuration: ServerConfiguration
+        _ address: PostgresAddress?, _ mark: DatabaseMark, _ configuration: ServerConfiguration
     ) -> Admission {
         let name = address?.name ?? configuration.dataFolder + "/" + SQLiteDatabase.fileName
+        let secrets = AdmittedSecrets(folder: configuration.secretsFolder)
         return { connection, isNew in
             if let address {
                 try mark.require(address, firstRun: isNew ? 0 : try ServerRuns.first(in: connection))
             }
-            guard !isNew else { return }
-            if let place = try StorageCopy.movedTo(connection) {
+            if !isNew, let place = try StorageCopy.movedTo(connection) {
                 throw ConfigurationError.databaseMoved(database: name, to: place)
             }
-            try fingerprints.require(in: connection, of: name)
+            try secrets.admit(connection, of: name, isNew: isNew)
         }
     }
 

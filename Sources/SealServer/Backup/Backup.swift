@@ -40,7 +40,8 @@ package struct Backup {
     ///   - place: the folder for backups, made where there is none.
     ///   - recipient: whom everything is sealed to; nil for nobody.
     ///   - freeBytes: of the disk that a folder is on; nil where nobody can tell.
-    /// - Throws: `BackupError`, `FileError`, `SecretFileError`.
+    /// - Throws: `BackupError`, `FileError`, `SecretFileError`, `StorageError`; `ConfigurationError` where the database
+    ///   was written with other secrets.
     package init(
         dataFolder: String, secretsFolder: String, place path: String, recipient: BackupRecipient?, origin: String?,
         now: Date, freeBytes: @escaping (String) -> UInt64? = SealSystem.freeBytes(at:)
@@ -56,6 +57,8 @@ package struct Backup {
         }
         self.secretsFolder = secretsFolder.absolutePath
         fingerprints = try SecretsCopy(keysOf: self.secretsFolder).fingerprints
+        // A restore could not tell: both copies would be of the wrong ones.
+        try SecretFingerprints.requireOwn(self.secretsFolder, dataFolder: data)
         place = try BackupPlace(making: target)
     }
 

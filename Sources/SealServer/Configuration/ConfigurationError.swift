@@ -134,7 +134,7 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
             "Everything in \(database) was moved to \(place), where a server goes on with it. Start that one. To go back to what is here, and "
                 + "lose what came since, take the row “moved” out of the table settings."
         case .secretsOther(let database, let files):
-            "\(database) was written with other secrets: \(files.joined(separator: ", ")) differs. Give --secrets the folder that it was "
+            "\(database) was written with other secrets: \(files.joined(separator: ", ")) differs or is missing. Give --secrets the folder that it was "
                 + "written with. Where that is lost, take the rows “\(files.map { "secret " + $0 }.joined(separator: "”, “"))” out of the table "
                 + "settings: then nobody is found by an address any more until they link it anew."
         case .tlsFile(let path): "\(path) is not a PEM file of the kind that TLS needs."

@@ -114,6 +114,8 @@ import Testing
         try PrivateFiles.remove(secrets)
         let message = await start()
         #expect(message.contains("was written with other secrets: address.key, registration.key differs"), "\(message)")
+        // What is made there would be copied as the server's.
+        #expect(!FileManager.default.fileExists(atPath: secrets))
         let file = try SQLiteFile(reading: file)
         #expect(try file.read { try $0.rows("SELECT number FROM server_run") { try $0.int64("number") } }.count == 1)
         file.close()
