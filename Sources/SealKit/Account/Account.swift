@@ -128,7 +128,7 @@ public final class Account: Sendable {
             try await exchange(Endpoints.accounts.me.route, .read) { token throws(SealKitError) in
                 let response = try await client.transport.get(Endpoints.accounts.me.route.template, token: token)
                 noteDevices(response.deviceRevision)
-                guard response.status < 400 else { throw response.failure }
+                let _: Sealkit_V1_AccountResponse = try Client.decode(response)
             }
             return .available
         } catch {

@@ -182,7 +182,7 @@ struct AssetUploads {
                 .networkFailure, "the upload came too slowly for the server",
                 remedy: "try again over a better connection", retryAfter: 5)
         }
-        guard response.status < 400 else { throw response.failure }
+        try response.require(.stored)
     }
 }
 

@@ -54,7 +54,7 @@ struct Client: Sendable {
     }
 
     static func decode<Response: Message>(_ response: TransportResponse) throws(SealKitError) -> Response {
-        guard response.status < 400 else { throw response.failure }
+        try response.require(.message)
         do {
             if response.body.count > Client.alwaysDecoded {
                 _ = try DecodedSize.measure(Response.self, protobuf: response.body, most: Client.mostDecoded)
@@ -67,16 +67,16 @@ struct Client: Sendable {
         } catch DecodedSize.Refusal.tooDense {
             throw tooDense
         } catch {
-            throw noMessage
+            throw SealKitError.noMessage
         }
     }
 
     /// The same by hand.
     static func read<Answer: WireMessage & PagedAnswer>(_ response: TransportResponse) throws(SealKitError) -> Answer {
-        guard response.status < 400 else { throw response.failure }
+        try response.require(.message)
         let answer: Answer
         do throws(SealError) { answer = try Answer(protobuf: [UInt8](response.body)) } catch {
-            throw error == .invalidLength ? tooDense : noMessage
+            throw error == .invalidLength ? tooDense : SealKitError.noMessage
         }
         try answer.checkLength()
         return answer
@@ -85,9 +85,6 @@ struct Client: Sendable {
     private static let tooDense = SealKitError(
         .serverRejectedRequest, "the server's answer has more in it than any honest one has",
         remedy: "tell the server's operator; nothing of it was taken")
-    private static let noMessage = SealKitError(
-        .serverRejectedRequest, "the server's answer is not a SealKit message",
-        remedy: "check that the address is that of a SealKit server")
 
     /// What an answer may become in memory, in bytes.
     private static let mostDecoded = 512 << 20

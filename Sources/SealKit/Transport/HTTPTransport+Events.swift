@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import Foundation
 public import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 import Synchronization
 
@@ -29,10 +28,7 @@ extension HTTPTransport {
         do {
             let response = try await eventClient.execute(request, deadline: .distantFuture)
             hasAnswered.store(true, ordering: .relaxed)
-            guard response.status == .ok else {
-                let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
-                throw TransportResponse(status: Int(response.status.code), body: Data(buffer: body)).failure
-            }
+            try await require(.events, of: response)
             for try await part in response.body { try await consume(part) }
         } catch {
             throw await failure(error)

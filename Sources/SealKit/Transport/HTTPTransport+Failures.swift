@@ -74,13 +74,17 @@ extension HTTPTransport {
 }
 
 extension TransportResponse {
-    /// The failure that a status of 400 or above carries.
+    /// The failure that every status but that of a success stands for.
     package var failure: SealKitError {
-        if let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty {
+        if status >= 400, let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty {
             return SealKitError(failure)
         }
         // What stands between client and server has its own ways to say that the server is not there.
         switch status {
+        case 300..<400:
+            return SealKitError(
+                .serverRejectedRequest, "the server's address leads elsewhere (HTTP status \(status))",
+                remedy: "look where it leads; if the server has a new name, move the account with move(in:to:trust:)")
         case 429:
             return SealKitError(
                 .requestRateLimited, "too many requests (HTTP status 429)", remedy: "wait", retryAfter: wait ?? 5)

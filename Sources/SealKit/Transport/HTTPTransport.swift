@@ -195,9 +195,7 @@ public final class HTTPTransport: Transport {
         request.headers.add(name: "range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
         do {
             let response = try await execute(request)
-            guard response.status == .partialContent || response.status == .ok else {
-                throw try await collect(response).failure
-            }
+            try await require(.bytes, of: response)
             for try await part in response.body { try await consume(part) }
         } catch {
             throw await failure(error)
@@ -214,8 +212,22 @@ public final class HTTPTransport: Transport {
 
     private func collect(_ response: HTTPClientResponse) async throws -> TransportResponse {
         let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
-        return TransportResponse(
-            status: Int(response.status.code), body: Data(buffer: body),
+        return TransportResponse(response, body: Data(buffer: body))
+    }
+
+    /// Looks at an answer whose body is still to come.
+    /// - Throws: what it says where it is none of these.
+    func require(_ success: Success, of response: HTTPClientResponse) async throws {
+        let head = TransportResponse(response, body: Data())
+        guard head.status < 400 else { throw try await collect(response).failure }
+        try head.require(success)
+    }
+}
+
+extension TransportResponse {
+    fileprivate init(_ response: HTTPClientResponse, body: Data) {
+        self.init(
+            status: Int(response.status.code), body: body, contentType: response.headers.first(name: "content-type"),
             retryAfter: response.headers.first(name: "retry-after").flatMap(Double.init),
             deviceRevision: response.headers.first(name: "sealkit-devices").flatMap { UInt64($0) })
     }

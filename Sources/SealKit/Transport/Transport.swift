@@ -51,6 +51,9 @@ public struct TransportResponse: Sendable {
     public var status: Int
     /// All of the answer's body.
     public var body: Data
+    /// The header of that name; nil where the answer has none. A message without bytes is taken for one only with the
+    /// media type of messages.
+    public var contentType: String?
     /// Seconds, from the header of that name: of use where a proxy answered in the server's place.
     public var retryAfter: Double?
     /// The revision of the account's list of devices, from the header `sealkit-devices`: by it a device learns of
@@ -60,11 +63,16 @@ public struct TransportResponse: Sendable {
     /// - Parameters:
     ///   - status: HTTP's number.
     ///   - body: all of it.
+    ///   - contentType: the header of that name. A transport of your own has to hand it on: what is empty, and does not
+    ///     say that it is a message, is taken for no answer of a server.
     ///   - retryAfter: seconds, from the header of that name.
     ///   - deviceRevision: the state of the account's list of devices, from the header.
-    public init(status: Int, body: Data, retryAfter: Double? = nil, deviceRevision: UInt64? = nil) {
+    public init(
+        status: Int, body: Data, contentType: String? = nil, retryAfter: Double? = nil, deviceRevision: UInt64? = nil
+    ) {
         self.status = status
         self.body = body
+        self.contentType = contentType
         self.retryAfter = retryAfter
         self.deviceRevision = deviceRevision
     }

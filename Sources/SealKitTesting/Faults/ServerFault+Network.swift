@@ -64,7 +64,8 @@ extension ServerFault {
     /// Somebody else's web server answers. Seen as `serverRejectedRequest`.
     public static var notASealKitServer: ServerFault {
         ServerFault(.notASealKitServer) { _, response in
-            response = TransportResponse(status: 200, body: Data("<!DOCTYPE html><title>Welcome</title>".utf8))
+            response = TransportResponse(
+                status: 200, body: Data("<!DOCTYPE html><title>Welcome</title>".utf8), contentType: "text/html")
         }
     }
 }

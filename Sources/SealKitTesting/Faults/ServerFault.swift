@@ -64,6 +64,7 @@ public struct ServerFault: Sendable, CustomStringConvertible {
 extension TransportResponse {
     /// What a server says in the place of its answer.
     static func saying(_ message: some Message, status: Int = 200) throws -> TransportResponse {
-        TransportResponse(status: status, body: try message.serializedData())
+        TransportResponse(
+            status: status, body: try message.serializedData(), contentType: HTTPTransport.contentType)
     }
 }

@@ -9,7 +9,8 @@ extension TestNetwork {
         try await arrive(faults, path)
         var response =
             faults.contains { $0.swallowing?(path) == true }
-            ? TransportResponse(status: 200, body: Data()) : try await server.post(path, body: body, token: token)
+            ? TransportResponse(status: 200, body: Data(), contentType: HTTPTransport.contentType)
+            : try await server.post(path, body: body, token: token)
         try await tell(faults, Call(path: path, body: body, token: token, server: server), &response)
         note(Exchange(path: path, token: token, request: body, status: response.status, response: response.body))
         return response

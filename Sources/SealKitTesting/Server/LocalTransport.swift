@@ -44,7 +44,7 @@ final class LocalTransport: Transport {
     ) async throws(SealKitError) {
         var request = head(.get, path, token: token)
         request.headerFields[.range] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
-        try await stream(request, consume)
+        try await stream(request, .bytes, consume)
     }
 
     func events(
@@ -53,7 +53,7 @@ final class LocalTransport: Transport {
         var request = head(.get, path, token: token)
         request.headerFields[.accept] = "text/event-stream, \(HTTPTransport.contentType)"
         if let lastEventID, let name = HTTPField.Name("last-event-id") { request.headerFields[name] = lastEventID }
-        try await stream(request, consume)
+        try await stream(request, .events, consume)
     }
 
     private func head(_ method: HTTPRequest.Method, _ path: String, token: String?) -> HTTPRequest {
@@ -93,20 +93,24 @@ final class LocalTransport: Transport {
         for try await part in parts { body += Data(part.readableBytesView) }
         func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { response.headers[$0] } }
         return TransportResponse(
-            status: Int(response.status.code), body: body, retryAfter: field("retry-after").flatMap(Double.init),
+            status: Int(response.status.code), body: body, contentType: field("content-type"),
+            retryAfter: field("retry-after").flatMap(Double.init),
             deviceRevision: field("sealkit-devices").flatMap { UInt64($0) })
     }
 
-    private func stream(_ head: HTTPRequest, _ consume: (ByteBuffer) async throws -> Void) async throws(SealKitError) {
+    private func stream(
+        _ head: HTTPRequest, _ success: Success, _ consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) {
         let server = try server()
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
         let (parts, continuation) = AsyncThrowingStream<ByteBuffer, any Error>.makeStream()
         let answering = Task.detached {
             do {
                 let response = try await server.answer(request)
-                guard response.status == .ok || response.status == .partialContent else {
-                    throw try await Self.collect(response).failure
-                }
+                guard response.status.code < 400 else { throw try await Self.collect(response).failure }
+                try TransportResponse(
+                    status: Int(response.status.code), body: Data(), contentType: response.headers[.contentType]
+                ).require(success)
                 try await response.body.write(PartWriter(continuation: continuation))
                 continuation.finish()
             } catch {

@@ -65,7 +65,7 @@ final class RewritingTransport: PassingTransport {
         do {
             let body = try await rewrite(path, response.body)
             // What it says in the server's place it says as an answer.
-            if body != response.body { response = TransportResponse(status: 200, body: body) }
+            if body != response.body { (response.status, response.body) = (200, body) }
         } catch {
             throw SealKitError(.internalError, "the hostile transport could not read the real answer")
         }
