@@ -91,8 +91,8 @@ extension ScopeReplica {
     ///   - abandoned: what followed in that branch, as the server says; the rules judge it like everything else.
     ///   - asked: the head that was known when the server was asked.
     /// - Returns: nil where that is the head no more: the server is to be asked again.
-    /// - Throws: `forked` for any other log: one that does not even replay is no better; `keysReplaced`, `foreignKeys` as
-    ///   in a step.
+    /// - Throws: `forked` for any other log: one that does not even replay is no better; `keysReplaced`, `foreignKeys`
+    ///   as in a step.
     public func succession(
         of log: ServerLog, abandoned: [SignedRosterEntry], asked: Digest?, as own: OwnIdentity
     ) throws(ClientError) -> Succession? {

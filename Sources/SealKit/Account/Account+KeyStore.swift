@@ -41,9 +41,9 @@ extension Account {
     /// Makes an account on a server and keeps it in `store`, before the server hears of it.
     ///
     /// Where it is not certain whether the account was made, the store goes on keeping it: call this again, with the
-    /// same code, and the same account is made, or is there. An app that was ended meanwhile finds it in its store: with
-    /// `status()` `noAccount` it was not made, and this makes it; else it is there, and `renewRecoveryKey(show:)` makes
-    /// the recovery key that was never shown.
+    /// same code, and the same account is made, or is there. An app that was ended meanwhile finds it in its store:
+    /// with `status()` `noAccount` it was not made, and this makes it; else it is there, and `renewRecoveryKey(show:)`
+    /// makes the recovery key that was never shown.
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere.
     /// - Parameters:

@@ -152,8 +152,8 @@ public final class AccountProvider: Sendable {
 
     /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request, and fetched
     /// assets that were not moved away are removed, and so is what its journal holds, as they are when somebody else
-    /// signs in. The account's key store is locked. What the app itself has kept of the account, and its trust file, are
-    /// the app's to remove.
+    /// signs in. The account's key store is locked. What the app itself has kept of the account, and its trust file,
+    /// are the app's to remove.
     public func signOut() {
         change { content in
             if case .signedOut = content.state { return nil }

@@ -32,9 +32,9 @@ public actor FileKeyStore: KeyStore {
     }
 
     /// - Parameter file: the key file, which need not be there yet.
-    /// - Parameter passphrase: asked for when it is needed, since a sealed file is opened or a new one is written: once,
-    ///   and once more after each `lock()` and `delete()`. A new file is unsealed without it. A file that is there stays
-    ///   sealed, or unsealed, as it is.
+    /// - Parameter passphrase: asked for when it is needed, since a sealed file is opened or a new one is written:
+    ///   once, and once more after each `lock()` and `delete()`. A new file is unsealed without it. A file that is
+    ///   there stays sealed, or unsealed, as it is.
     public init(file: URL, passphrase: Passphrase? = nil) {
         // Where the name is a link, the file that it leads to is what is read and replaced.
         self.file = file.resolvingSymlinksInPath()

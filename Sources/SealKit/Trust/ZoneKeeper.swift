@@ -250,8 +250,8 @@ actor ZoneKeeper {
         return true
     }
 
-    /// After an own entry was acknowledged. That the log holds it is the server's word: it is judged like any other, and
-    /// its key counts after that alone.
+    /// After an own entry was acknowledged. That the log holds it is the server's word: it is judged like any other,
+    /// and its key counts after that alone.
     /// - Parameter entries: those before it, as far as they are not known here.
     /// - Throws: `rollback` where the log has another entry in its place.
     @discardableResult

@@ -37,8 +37,8 @@ package struct LogIn: Sendable {
 
     /// Where the disk is full, a device that the account has already gets a session of this process alone: a login
     /// writes nothing that reading needs. Beside other servers, which would not know it, there is none.
-    /// - Throws: `StorageError.full`; `invalidArguments`; `notAuthenticated` for a login that does not hold; `unknownItem`, `keysReplaced`;
-    ///   `permissionFailure` for a device that was revoked.
+    /// - Throws: `StorageError.full`; `invalidArguments`; `notAuthenticated` for a login that does not hold;
+    ///   `unknownItem`, `keysReplaced`; `permissionFailure` for a device that was revoked.
     package func run(_ message: Sealkit_V1_LoginRequest) async throws -> Answer {
         let login = try Login(message)
         let claim = try await login.verify(terms)

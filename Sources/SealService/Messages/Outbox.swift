@@ -229,8 +229,8 @@ package final class Outbox: Sendable {
         return (try? await database.read { try rows.isOwn(id, in: $0) }) ?? true
     }
 
-    /// Notes how a message stands. Where that fails the message is sent once more, after the next start, unless its code
-    /// has expired by then.
+    /// Notes how a message stands. Where that fails the message is sent once more, after the next start, unless its
+    /// code has expired by then.
     private func store(
         _ id: ID16, _ change: @escaping @Sendable (OutgoingMessages, ID16, any SQLConnection) throws -> Void
     ) async {

@@ -1,6 +1,6 @@
 /// Subscriptions, what they gave rise to, in which runs of the server, where webhooks stand, and changes in public
-/// databases that subscribers are still to be told of. Every table but the last is keyed first by the subscriber (`identity.id`); times are
-/// microseconds since 1970.
+/// databases that subscribers are still to be told of. Every table but the last is keyed first by the subscriber
+/// (`identity.id`); times are microseconds since 1970.
 extension Tables {
     static let push: [Table] = [
         Table(
