@@ -96,16 +96,28 @@ WITHOUT_WORKER = """async server => {
     };
     const alone = begin({ wrong: () => 0 });
     const isAlone = !await alone.isInWorker && await alone.setUpAuth() === null;
-    const container = window.container = begin();
-    await container.createAccount({ recoveryKey: await container.newRecoveryKey() });
-    window.out = container.whenUserSignsOut().then(() => 'out');
-    const waiting = begin({ devices: { load: async () => ({}), keep: () => new Promise(() => {}) } });
-    window.last = waiting.createAccount({ recoveryKey: await waiting.newRecoveryKey() }).catch(error => error.ckErrorCode);
     const detached = new Uint8Array(await (await fetch('./sealkit/core.wasm')).arrayBuffer());
     structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    const refused = await begin({ module: detached }).setUpAuth().catch(error => error.ckErrorCode);
+    // Whoever configures again signs out, and has another worker.
+    const before = begin();
+    await before.createAccount({ recoveryKey: await before.newRecoveryKey() });
+    const replaced = before.whenUserSignsOut();
+    const more = { environment: 'development', server };
+    CloudKit.configure({ containers: [{ ...more, containerIdentifier: 'org.sealkit.notes' }, {
+        ...more, containerIdentifier: 'org.sealkit.lists', devices: { load: async () => ({}), keep: () => new Promise(() => {}) },
+    }] });
+    await replaced;
+    let late = '';
+    while (late === '') late = await before.setUpAuth().then(() => '', error => error.ckErrorCode);
+    const [container, waiting] = CloudKit.getAllContainers();
+    window.container = container;
+    await container.createAccount({ recoveryKey: await container.newRecoveryKey() });
+    window.out = container.whenUserSignsOut().then(() => 'out');
+    window.last = waiting.createAccount({ recoveryKey: await waiting.newRecoveryKey() }).catch(error => error.ckErrorCode);
     // What has gone wrong there says so here.
     const { errors: [fault] } = await container.publicCloudDatabase.saveRecords([null]);
-    return [isAlone, await begin({ module: detached }).setUpAuth().catch(error => error.ckErrorCode), fault.ckErrorCode, fault.cause.name];
+    return [isAlone, refused, late, fault.ckErrorCode, fault.cause.name];
 }"""
 ENDED = """async () => [await out, await last, container.userRecordName, await container.setUpAuth().catch(error => error.ckErrorCode)]"""
 # Somebody whose account comes back by a passkey, in a worker and without one.
@@ -345,7 +357,7 @@ class LibraryTests(SharingTests):
         with self.app() as (_, site, origin, _), self.guest("noah") as noah:
             noah.page.goto(site)
             told = noah.page.evaluate(WITHOUT_WORKER, origin)
-            that(told == [True, "BAD_REQUEST", "INTERNAL_ERROR", "TypeError"], f"with what can go to no worker: {told}")
+            that(told == [True, "BAD_REQUEST", "BAD_REQUEST", "INTERNAL_ERROR", "TypeError"], f"with what can go to no worker: {told}")
             workers = noah.page.workers
             that(len(workers) > 0, "there is no worker")
             for worker in workers:

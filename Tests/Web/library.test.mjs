@@ -187,6 +187,19 @@ test('a browser that is told to forget is told so by what was held back as well'
     assert.deepEqual(made, ['a', 'c']);
 });
 
+test('whoever is signed in is signed out where containers are configured again', async () => {
+    const { configure } = await import('../../Web/library/sealkit.mjs');
+    const given = { containers: [{ containerIdentifier: 'org.example.notes', server: 'https://notes.example.org' }] };
+    const { getDefaultContainer } = configure(given);
+    const before = getDefaultContainer();
+    const out = before.whenUserSignsOut();
+    assert.throws(() => configure({ containers: [{ containerIdentifier: '' }] }), { ckErrorCode: 'BAD_REQUEST' });
+    assert.equal(getDefaultContainer(), before);
+    configure(given);
+    await out;
+    assert.notEqual(getDefaultContainer(), before);
+});
+
 test('a record that did not open is shown once its key has come', async () => {
     let refusal = 'missingKey';
     const record = () => new Reader(new Writer().list(['r'], (writer, name) => writer.string(name).string(refusal).string('Note').string('_me').i64(0).list([], () => {})).bytes);

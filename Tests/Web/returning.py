@@ -337,6 +337,40 @@ class ReturningTests:
             after = wes.page.evaluate(KEPT, "")
             that(len(after) == 2 and kept[0] in after, "what another account knows was changed")
 
+    def test_returning_as_a_device_that_was_removed(self):
+        with self.past("removed") as past, self.guest("nora") as nora:
+            owner = past.owner()
+            nora.open(owner.url)
+            key = nora.use_recovery_key()
+            nora.accept("The fair")
+            other = Person(self.world, "nora-elsewhere")
+            other("account", "recover", "--server", past.origin, text=key + "\n")
+            for time in ("open", "locked"):
+                [browser] = [one for one in other("device", "list")[0]["devices"] if one["name"].startswith("Web browser")]
+                other("device", "revoke", browser["id"])
+                if time == "open":
+                    nora.page.evaluate("dispatchEvent(new Event('visibilitychange'))")
+                    expect(nora.page.get_by_text("This browser was removed from your account.")).to_be_visible(timeout=60_000)
+                    nora.shoot("38-removed")
+                    nora.press("Back")
+                else:
+                    nora.page.reload()
+                # Whoever has the account's key comes back, as another device, and what was verified here is known.
+                nora.heading("You were here before")
+                nora.press("Unlock with your recovery key")
+                nora.page.get_by_label("Recovery key").fill(key)
+                nora.press("Continue")
+                self.shows(nora, 1, "Stand 1")
+                that(nora.page.get_by_text(FIRST_SEEN).count() == 0, "it does not know the share")
+            [again] = [one for one in other("device", "list")[0]["devices"] if one["name"].startswith("Web browser")]
+            nora.page.reload()
+            nora.press("Unlock with your recovery key")
+            nora.page.get_by_label("Recovery key").fill(key)
+            nora.press("Continue")
+            self.shows(nora, 1, "Stand 1")
+            browsers = [one["id"] for one in other("device", "list")[0]["devices"] if one["name"].startswith("Web browser")]
+            that(browsers == [again["id"]], f"it is another device at each visit: {browsers}")
+
     def test_returning_in_two_tabs(self):
         """What one tab keeps the other one goes by, and writes nothing older over it."""
         with self.past("tabs") as past, self.guest("xia") as xia:

@@ -2,7 +2,7 @@
 // every judgement of what the server answers: this hands bytes from the one to the other.
 import { hex } from './canonical.mjs';
 import { codeOf } from './failure.mjs';
-import { Server } from './server.mjs';
+import { Server, ServerError } from './server.mjs';
 
 /**
  * @typedef {import('./canonical.mjs').Writer} Writer
@@ -11,10 +11,13 @@ import { Server } from './server.mjs';
  * @typedef {{ deviceName: string }} Naming what this browser is called among the account's devices
  * @typedef {{ account: string }} Session whose it is
  * @typedef {{ identity: number, user: string }} Identity by the module's handle and by name
+ * @typedef {{ handle: number, kind: number }} Key
  */
 
 export const micros = () => BigInt(Date.now()) * 1000n;
 const kinds = { recoveryKey: 1, passphrase: 2, passkey: 3 };
+// Of this device, by another one of the account's.
+const removed = 'deviceRemoved';
 
 /** @template {string} [More=never] what the module can be asked for besides */
 export class Account {
@@ -24,8 +27,10 @@ export class Account {
     #visitor;
     /** @type {Map<string, Identity>} */
     #identities = new Map();
-    /** @type {{ handle: number, kind: number } | undefined} */
+    /** @type {Key | undefined} */
     #key;
+    /** @type {Key | null | undefined} what the account at hand was made to come back by, where it was made here; null for nothing */
+    #madeBy;
     /** @type {{ handle: number, isRevealed: boolean } | undefined} */
     #enrolment;
     /** @type {Promise<Session> | undefined} */
@@ -70,7 +75,7 @@ export class Account {
 
     newRecoveryKey() {
         const answer = this.ask('newRecoveryKey');
-        this.#key = { handle: answer.u32(), kind: kinds.recoveryKey };
+        this.#choose(answer.u32(), kinds.recoveryKey);
         return answer.string();
     }
 
@@ -89,21 +94,50 @@ export class Account {
 
     /** @param {{ text: string }} key */
     takeRecoveryKey({ text }) {
-        this.#key = { handle: this.ask('readRecoveryKey', writer => writer.string(text)).u32(), kind: kinds.recoveryKey };
+        this.#choose(this.ask('readRecoveryKey', writer => writer.string(text)).u32(), kinds.recoveryKey);
     }
 
     /** @param {{ output: Uint8Array }} passkey */
     takePasskey({ output }) {
         const handle = this.ask('takePasskey', writer => writer.blob(output).string(this.#origin)).u32();
         output.fill(0);
-        this.#key = { handle, kind: kinds.passkey };
+        this.#choose(handle, kinds.passkey);
     }
 
     /** @param {{ key: Uint8Array }} passphrase */
     takePassphrase({ key }) {
         const handle = this.ask('takePassphrase', writer => writer.blob(key)).u32();
         key.fill(0);
-        this.#key = { handle, kind: kinds.passphrase };
+        this.#choose(handle, kinds.passphrase);
+    }
+
+    /** @param {number} handle @param {number} kind */
+    #choose(handle, kind) {
+        this.forgetKey();
+        this.#key = { handle, kind };
+    }
+
+    /** Whoever is here comes back by it, and by no other. */
+    forgetKey() {
+        this.#forget(this.#key?.handle);
+        this.#key = undefined;
+    }
+
+    /** @param {number} [handle] of what nobody needs any more: there are secrets in it */
+    #forget(handle = 0) { this.handle('forget', handle); }
+
+    /**
+     * @template Answer
+     * @param {number} handle of what nobody needs where this fails
+     * @param {() => Promise<Answer>} body
+     */
+    async #orForget(handle, body) {
+        try {
+            return await body();
+        } catch (error) {
+            this.#forget(handle);
+            throw error;
+        }
     }
 
     // The account
@@ -111,15 +145,32 @@ export class Account {
     /**
      * Makes an account that comes back by the key at hand, or by nothing.
      * @param {Naming & { isKept: boolean, code: string }} account
+     * @returns {Promise<Session>}
      */
     async createAccount({ deviceName, isKept, code }) {
-        this.#identities.clear();
-        this.#visitor = this.ask('newVisitor', writer => writer.string(deviceName).i64(micros())).u32();
-        return this.#begin('accounts/create', 'createRequest', writer => {
+        const key = isKept ? this.#chosen : null;
+        // Where nobody has heard of its making it may be there: asked again by the same key it is the same one.
+        if (key !== this.#madeBy) {
+            this.#become(this.ask('newVisitor', writer => writer.string(deviceName).i64(micros())).u32());
+            this.#madeBy = key;
+        }
+        const session = await this.#begin('accounts/create', 'createRequest', writer => {
             writer.flag(isKept);
-            if (isKept) writer.u32(this.#chosen.handle).u32(this.#chosen.kind);
+            if (key) writer.u32(key.handle).u32(key.kind);
             writer.string(code);
         });
+        // What comes back by nothing is another one each time.
+        if (!key) this.#madeBy = undefined;
+        return session;
+    }
+
+    /** @param {number} visitor whose account it is from here on: nothing stays of another one's */
+    #become(visitor) {
+        for (const { identity } of this.#identities.values()) this.#forget(identity);
+        this.#identities.clear();
+        this.#forget(this.#visitor);
+        this.#visitor = visitor;
+        this.#madeBy = undefined;
     }
 
     /**
@@ -129,16 +180,24 @@ export class Account {
     async recoverAccount({ deviceName, devices }) {
         const { handle } = this.#chosen;
         const answer = await this.#server.call('accounts/recover', this.handle('recoverRequest', handle).blob());
-        this.#identities.clear();
-        this.#visitor = this.ask('recoverAnswer', writer =>
-            writer.u32(handle).blob(answer).string(deviceName).i64(micros())).u32();
-        // The same device as before in this browser, not another one at each visit.
-        const known = devices[this.device().account];
-        if (known) {
-            this.ask('setDevice', writer => writer.u32(this.visitor).raw(known.id).string(known.name).i64(known.added));
+        this.#become(this.ask('recoverAnswer', writer =>
+            writer.u32(handle).blob(answer).string(deviceName).i64(micros())).u32());
+        const drawn = this.device();
+        const known = devices[drawn.account];
+        try {
+            // The same device as before in this browser, not another one at each visit.
+            if (known) this.#setDevice(known);
+            return await this.#logIn();
+        } catch (error) {
+            // Once that was removed from the account, whoever has the account's key comes back as another one.
+            if (!known || codeOf(error) !== removed) throw error;
+            this.#setDevice(drawn);
+            return this.#logIn();
         }
-        return this.#logIn();
     }
+
+    /** @param {Device} device */
+    #setDevice({ id, name, added }) { this.ask('setDevice', writer => writer.u32(this.visitor).raw(id).string(name).i64(added)); }
 
     /** Gives the account at hand a way back by the key at hand. */
     async keepAccount() {
@@ -156,8 +215,10 @@ export class Account {
         const answer = this.ask('newEnrolment');
         const handle = answer.u32();
         const text = answer.string();
-        const opened = await this.#server.call('devices/enrol/open', answer.blob());
-        this.ask('enrolmentOpened', writer => writer.u32(handle).blob(opened));
+        await this.#orForget(handle, async () => {
+            const opened = await this.#server.call('devices/enrol/open', answer.blob());
+            this.ask('enrolmentOpened', writer => writer.u32(handle).blob(opened));
+        });
         this.#enrolment = { handle, isRevealed: false };
         return text;
     }
@@ -189,8 +250,7 @@ export class Account {
         const state = await this.#enrolmentState(handle);
         const answer = this.ask('enrolledVisitor', writer => writer.u32(handle).blob(state).string(deviceName).i64(micros()));
         if (!answer.flag()) return null;
-        this.#identities.clear();
-        this.#visitor = answer.u32();
+        this.#become(answer.u32());
         const session = await this.#logIn();
         await this.endEnrolment();
         return session;
@@ -203,8 +263,8 @@ export class Account {
         this.#enrolment = undefined;
         const request = this.handle('enrolmentRequest', handle);
         request.blob();
+        this.#forget(handle);
         await this.#server.call('devices/enrol/end', request.blob()).catch(() => undefined);
-        this.handle('forget', handle);
     }
 
     device() {
@@ -213,9 +273,15 @@ export class Account {
         return { account, id: answer.raw(16).slice(), name: answer.string(), added: answer.i64() };
     }
 
+    /** Of a session that is being begun. */
+    get login() { return this.#login; }
+
     /** One for all that waits for it. */
     #logIn() {
-        this.#login ??= this.#begin('accounts/login', 'loginRequest', () => {}).finally(() => { this.#login = undefined; });
+        this.#login ??= this.#begin('accounts/login', 'loginRequest', () => {}).catch(error => {
+            // The server has no other reason there.
+            throw codeOf(error) === 'permissionFailure' ? new ServerError({ ...error, code: removed }) : error;
+        }).finally(() => { this.#login = undefined; });
         return this.#login;
     }
 
@@ -271,8 +337,10 @@ export class Account {
         if (known) return known;
         const answer = this.ask('identityRequest', writer => writer.u32(this.visitor).string(container));
         const identity = answer.u32();
-        const registered = await this.call('accounts/identity', answer.blob());
-        const user = this.ask('identityAnswer', writer => writer.u32(identity).blob(registered)).string();
+        const user = await this.#orForget(identity, async () => {
+            const registered = await this.call('accounts/identity', answer.blob());
+            return this.ask('identityAnswer', writer => writer.u32(identity).blob(registered)).string();
+        });
         this.#identities.set(container, { identity, user });
         return { identity, user };
     }

@@ -70,7 +70,13 @@ export async function load(source, random = fill) {
 export const asking = (core, numbers) => (name, write = () => {}) => {
     const writer = new Writer();
     write(writer);
-    return new Reader(core.call('core_call', writer.bytes, numbers[name]));
+    const { bytes } = writer;
+    try {
+        return new Reader(core.call('core_call', bytes, numbers[name]));
+    } finally {
+        // There may be a key in it.
+        bytes.fill(0);
+    }
 };
 
 // crypto.getRandomValues takes at most 65,536 bytes a call.

@@ -18,7 +18,7 @@ const silence = 75_000;
 // An event is a few hundred bytes: a server that never ends one is not listened to.
 const mostOfEvent = 1 << 20;
 // No attempt helps against these.
-const final = new Set(['accountSuspended', 'keysReplaced', 'notAuthenticated', 'permissionFailure', 'badContainer']);
+const final = new Set(['accountSuspended', 'keysReplaced', 'notAuthenticated', 'permissionFailure', 'deviceRemoved', 'badContainer']);
 
 /** @param {string} text of an event @returns {{ event: string, data: string, id?: string }} */
 export function parsed(text) {

@@ -96,11 +96,11 @@ export class Visit {
         this.#container = container;
         let next = this.#ask('metadataAnswer', await this.#metadata(0n, (writer, bytes) => writer.u32(this.#url).string(this.#account.origin)
             .string(container).string(this.#environment).blob(bytes)));
-        const opening = next.u32();
+        this.#account.handle('forget', this.#opening);
+        const opening = this.#opening = next.u32();
         while (next.flag()) {
             next = this.#ask('metadataGoesOn', await this.#metadata(next.u64(), (writer, bytes) => writer.u32(opening).blob(bytes)));
         }
-        this.#opening = opening;
         const shown = this.#shown();
         // Whoever was in it is shown no older state in which it is to be accepted.
         if (shown.standing !== 'member' && this.#kept) {
@@ -150,6 +150,7 @@ export class Visit {
         const bytes = await this.#call('verification/begin', request);
         const answer = this.#ask('codeAnswer', writer =>
             writer.u32(this.#url).string(this.#account.origin).string(address).blob(bytes));
+        this.#account.handle('forget', this.#proof);
         this.#proof = answer.u32();
     }
 

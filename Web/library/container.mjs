@@ -10,7 +10,7 @@ import { asCKError, askedOfApp, badRequest, CKError, refused, told } from './err
 import { Keeping } from './keeping.mjs';
 import { sendFromCore } from './messages.mjs';
 import { loadCore } from './module.mjs';
-import { passkeyAnswer } from './passkey.mjs';
+import { Passkeys } from './passkey.mjs';
 import { PublicDatabase } from './public.mjs';
 import { Replica } from './replica.mjs';
 import { handleOf, lookUp, Share } from './share.mjs';
@@ -69,6 +69,23 @@ async function typed(ask, what) {
     return text.trim();
 }
 
+/** @param {string} why */
+const cancelled = why => new CKError('operationCancelled', { reason: `${why} meanwhile.` });
+
+/**
+ * @template T
+ * @param {AbortSignal} signal
+ * @param {() => Promise<T>} wait for what may never come
+ * @returns {Promise<T>} what has come, as long as the signal is not given
+ */
+function unlessEnded(signal, wait) {
+    signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+        wait().then(resolve, reject);
+    });
+}
+
 /** @param {{ results?: unknown }} answer to a change of one zone: what the server refuses of it is thrown */
 function refuseZone({ results }) {
     const failure = Array.isArray(results) ? results[0]?.failure : undefined;
@@ -86,6 +103,9 @@ export class Container {
     #account;
     #user = '';
     #hasRecoveryKey = false;
+    #passkeys;
+    /** @type {{ stop: AbortController, done: Promise<CKUserIdentity> } | undefined} how somebody is about to come in */
+    #entering;
     /** @type {Map<string, Promise<Replica>>} */
     #replicas = new Map();
 
@@ -119,6 +139,7 @@ export class Container {
         if (memory && typeof indexedDB === 'object') throw badRequest('memory is for node: a browser keeps what was verified by itself.');
         this.#configuration = { ...configuration, environment };
         this.#origin = url.origin;
+        this.#passkeys = new Passkeys(this.#origin);
     }
 
     get containerIdentifier() { return this.#configuration.containerIdentifier; }
@@ -144,7 +165,9 @@ export class Container {
         return loading;
     }
 
-    async #loadAccount() { return new LibraryAccount(await loadCore(this.#configuration.module ?? defaultModule), this.#origin, this.#origin); }
+    async #loadAccount() { return new LibraryAccount(await this.#loadCore(), this.#origin); }
+
+    #loadCore() { return loadCore(this.#configuration.module ?? defaultModule); }
 
     #signedIn() {
         if (this.#account) return this.#account;
@@ -180,34 +203,58 @@ export class Container {
     }
 
     /** @returns {Promise<Uint8Array>} what a passkey is to be asked */
-    passkeyInput() { return told(async () => (await this.#begin()).passkeyInput()); }
+    passkeyInput() {
+        return told(async () => {
+            this.#requireNobody();
+            return (await this.#load()).passkeyInput();
+        });
+    }
 
     /**
      * Makes an account, which comes back by the recovery key of `newRecoveryKey`, typed once more, by a passphrase, or by a passkey that is made.
+     * Where there is one by that key, it comes back: its making may have been answered to nobody.
      * @param {Way & { registrationCode?: string }} way
      * @returns {Promise<CKUserIdentity>}
      */
     createAccount(way) {
-        return told(async () => {
-            const account = await this.#begin();
+        return this.#enter(async (account, signal) => {
             if ('recoveryKey' in way) {
                 if (!this.#hasRecoveryKey) throw badRequest('Call newRecoveryKey first, and show what it gives.');
                 if (!account.isRecoveryKey({ text: way.recoveryKey })) throw badRequest('That is another recovery key than the one that was shown.');
             } else {
-                await this.#take(account, way, true);
+                await this.#take(account, way, signal, true);
             }
-            await account.createAccount({ deviceName: this.#deviceName, isKept: true, code: way.registrationCode ?? '' });
-            return this.#entered(account);
+            try {
+                await account.createAccount({ deviceName: this.#deviceName, isKept: true, code: way.registrationCode ?? '' });
+            } catch (error) {
+                if (codeOf(error) !== 'serverRejectedRequest') throw error;
+                await this.#recover(account, signal).catch(why => { throw codeOf(why) === 'unknownItem' ? error : why; });
+            }
         });
     }
 
     /** @param {Way} way @returns {Promise<CKUserIdentity>} */
     signIn(way) {
-        return told(async () => {
-            const account = await this.#begin();
-            if ('recoveryKey' in way) account.takeRecoveryKey({ text: way.recoveryKey }); else await this.#take(account, way, false);
-            await account.recoverAccount({ deviceName: this.#deviceName, devices: await askedOfApp(async () => await this.#configuration.devices?.load() ?? {}) });
-            return this.#entered(account);
+        return this.#enter(async (account, signal) => {
+            if ('recoveryKey' in way) {
+                this.#hasRecoveryKey = false;
+                account.takeRecoveryKey({ text: way.recoveryKey });
+            } else {
+                await this.#take(account, way, signal, false);
+            }
+            try {
+                await this.#recover(account, signal);
+            } finally {
+                account.forgetKey();
+            }
+        });
+    }
+
+    /** @param {LibraryAccount} account @param {AbortSignal} signal */
+    async #recover(account, signal) {
+        const { devices } = this.#configuration;
+        await account.recoverAccount({
+            deviceName: this.#deviceName, devices: await unlessEnded(signal, () => askedOfApp(async () => await devices?.load() ?? {})),
         });
     }
 
@@ -217,51 +264,90 @@ export class Container {
      * @returns {Promise<CKUserIdentity>}
      */
     enrol({ verify }) {
-        return told(async () => {
-            const account = await this.#begin();
+        return this.#enter(async (account, signal) => {
             const invitation = await account.beginEnrolment();
             try {
-                await askedOfApp(() => verify.invitation(invitation));
-                const digits = await this.#comes(account, () => account.enrolment());
-                if (!await askedOfApp(() => verify.digits(digits))) throw new CKError('operationCancelled', { reason: 'The digits were not the same.' });
-                await this.#comes(account, () => account.enrolled({ deviceName: this.#deviceName }));
+                await unlessEnded(signal, () => askedOfApp(async () => verify.invitation(invitation)));
+                const digits = await this.#comes(signal, () => account.enrolment());
+                const areSame = await unlessEnded(signal, () => askedOfApp(async () => verify.digits(digits)));
+                if (!areSame) throw new CKError('operationCancelled', { reason: 'The digits were not the same.' });
+                await this.#comes(signal, () => account.enrolled({ deviceName: this.#deviceName }));
             } catch (error) {
                 await account.endEnrolment();
                 throw error;
             }
-            return this.#entered(account);
         });
     }
 
     /**
      * What the other device has done by then; the server ends what nobody goes on with.
      * @template Answer
-     * @param {LibraryAccount} account
+     * @param {AbortSignal} signal
      * @param {() => Promise<Answer | null>} look
      * @returns {Promise<Answer>}
      */
-    async #comes(account, look) {
+    async #comes(signal, look) {
         for (;;) {
+            signal.throwIfAborted();
             const found = await look();
             if (found !== null) return found;
-            await new Promise(resolve => setTimeout(resolve, lookAgain));
-            if (account.hasEnded) throw new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
+            await unlessEnded(signal, () => new Promise(resolve => setTimeout(resolve, lookAgain)));
         }
     }
 
     /** One account at a time: what was read is one's own. */
-    async #begin() {
-        if (this.#account) throw badRequest('Somebody is signed in: call signOut first.');
-        return this.#load();
+    #requireNobody() { if (this.#account) throw badRequest('Somebody is signed in: call signOut first.'); }
+
+    /**
+     * One way in at a time: whoever begins another one ends the one before, by which nobody comes in any more.
+     * @param {(account: LibraryAccount, signal: AbortSignal) => Promise<void>} body whose account is at hand after it
+     * @returns {Promise<CKUserIdentity>}
+     */
+    #enter(body) {
+        return told(async () => {
+            this.#requireNobody();
+            const [before, stop] = [this.#entering, new AbortController()];
+            before?.stop.abort(cancelled('Somebody has begun to come in by another way'));
+            const done = this.#comeIn(body, stop.signal, before?.done);
+            const entering = { stop, done };
+            this.#entering = entering;
+            try {
+                return await done;
+            } finally {
+                if (this.#entering === entering) this.#entering = undefined;
+            }
+        });
     }
 
     /**
-     * Forgets the account, and all that was read; what was verified stays sealed in the browser, for its next visit. What still runs for it fails with
-     * `AUTHENTICATION_REQUIRED`.
+     * @param {(account: LibraryAccount, signal: AbortSignal) => Promise<void>} body
+     * @param {AbortSignal} signal
+     * @param {Promise<unknown>} [before] what it has begun ends first: both have the same module
+     */
+    async #comeIn(body, signal, before) {
+        await before?.catch(() => undefined);
+        signal.throwIfAborted();
+        const account = await this.#load();
+        try {
+            signal.throwIfAborted();
+            await body(account, signal);
+            return await this.#entered(account, signal);
+        } catch (error) {
+            if (!signal.aborted) throw error;
+            await account.leave();
+            throw signal.reason;
+        }
+    }
+
+    /**
+     * Forgets the account, its keys, and all that was read; what was verified stays sealed in the browser, for its next visit. What still runs for it
+     * fails with `AUTHENTICATION_REQUIRED`.
      */
     async signOut() {
         this.unregisterForNotifications();
-        const account = this.#loaded;
+        const [account, entering] = [this.#loaded, this.#entering];
+        entering?.stop.abort(cancelled('signOut was called'));
+        this.#entering = undefined;
         this.#account = undefined;
         this.#loading = undefined;
         this.#loaded = undefined;
@@ -269,46 +355,52 @@ export class Container {
         this.#hasRecoveryKey = false;
         this.#replicas.clear();
         this.publicCloudDatabase.forget();
-        await account?.end();
+        await account?.end(entering?.done);
         for (const tell of this.#waiting.out.splice(0)) tell();
     }
 
     get #deviceName() { return this.#configuration.deviceName ?? 'Web app'; }
 
-    /** @param {LibraryAccount} account @param {{ passphrase: string, name: string } | { passkey: true | Uint8Array }} way @param {boolean} isNew */
-    async #take(account, way, isNew) {
+    /**
+     * @param {LibraryAccount} account
+     * @param {{ passphrase: string, name: string } | { passkey: true | Uint8Array }} way
+     * @param {AbortSignal} signal
+     * @param {boolean} isNew
+     */
+    async #take(account, way, signal, isNew) {
+        this.#hasRecoveryKey = false;
         if ('passkey' in way) {
             const { passkey } = way;
-            account.takePasskey({ output: passkey instanceof Uint8Array ? passkey : await passkeyAnswer(account.passkeyInput(), this.#origin, isNew) });
+            account.takePasskey({ output: passkey instanceof Uint8Array ? passkey
+                : await unlessEnded(signal, () => this.#passkeys.answer(account.passkeyInput(), isNew)) });
             return;
         }
         const { passphrase, name } = way;
         if (!passphrase || !name) throw badRequest('Give passphrase and name, recoveryKey, or passkey.');
         // 256 MiB, which a module never gives back: one that goes afterwards.
-        const ask = await loadCore(this.#configuration.module ?? defaultModule);
+        const { ask, wipe } = await this.#loadCore();
         const bytes = new TextEncoder().encode(passphrase.normalize('NFC'));
-        const key = ask('stretchPassphrase', writer => writer.blob(bytes).string(name.normalize('NFC').trim()).string(this.#origin)).blob().slice();
-        bytes.fill(0);
-        account.takePassphrase({ key });
+        try {
+            account.takePassphrase({ key: ask('stretchPassphrase', writer => writer.blob(bytes).string(name.normalize('NFC').trim()).string(this.#origin)).blob() });
+        } finally {
+            bytes.fill(0);
+            wipe();
+        }
     }
 
-    /** @param {LibraryAccount} account @returns {Promise<CKUserIdentity>} */
-    async #entered(account) {
-        if (account.hasEnded) throw await this.#cancelled(account);
-        await askedOfApp(() => this.#configuration.devices?.keep(account.device()));
+    /** @param {LibraryAccount} account @param {AbortSignal} signal @returns {Promise<CKUserIdentity>} */
+    async #entered(account, signal) {
+        await unlessEnded(signal, () => askedOfApp(async () => { await this.#configuration.devices?.keep(account.device()); }));
         const { user } = await account.identify(this.containerIdentifier);
-        if (account.hasEnded) throw await this.#cancelled(account);
+        signal.throwIfAborted();
+        account.forgetKey();
+        this.#hasRecoveryKey = false;
+        this.#passkeys.haveEntered();
         this.#user = user;
         this.#account = account;
         const identity = { userRecordName: this.#user };
         for (const tell of this.#waiting.in.splice(0)) tell(identity);
         return identity;
-    }
-
-    /** @param {LibraryAccount} account whose session has begun after `signOut` @returns {Promise<CKError>} */
-    async #cancelled(account) {
-        await account.end();
-        return new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
     }
 
     /** @param {'PUBLIC' | 'PRIVATE' | 'SHARED'} databaseScope */
@@ -437,7 +529,14 @@ export class Container {
         }
         const address = await typed(() => verify.address(), 'address');
         await visit.sendCode({ address, language: verify.language ?? 'en' });
-        await visit.proveCode({ code: await typed(() => verify.code(address), 'code') });
+        const code = await typed(() => verify.code(address), 'code');
+        try {
+            await visit.proveCode({ code });
+        } catch (unheard) {
+            if (codeOf(unheard) !== 'networkFailure') throw unheard;
+            // It may have arrived, and is used then: whether the address is proven is the server's to say.
+            return visit.look({ check }).catch(error => { throw codeOf(error) === 'participantMayNeedVerification' ? unheard : error; });
+        }
         return visit.look({ check });
     }
 

@@ -18,6 +18,7 @@ const codes = new Map(Object.entries({
     constraintViolation: 'VALIDATING_REFERENCE_ERROR',
     deleted: 'NOT_FOUND',
     deletionIncomplete: 'TRY_AGAIN_LATER',
+    deviceRemoved: 'AUTHENTICATION_REQUIRED',
     endless: 'INTERNAL_ERROR',
     exists: 'EXISTS',
     incompatibleVersion: 'BAD_REQUEST',

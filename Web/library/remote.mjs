@@ -3,7 +3,7 @@ import { Asset, withAssets } from './asset.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { badRequest, CKError } from './errors.mjs';
 import { databaseOf } from './container.mjs';
-import { passkeyAnswer } from './passkey.mjs';
+import { Passkeys } from './passkey.mjs';
 import { carried, methods } from './remote.methods.mjs';
 
 /**
@@ -30,6 +30,7 @@ function scriptURL() {
 }
 
 const ended = () => new CKError('internalError', { reason: 'The worker has ended.', remedy: 'Load the page anew, and sign in again.' });
+const replaced = () => badRequest('configure was called again, and signed out of this container: ask for the one that there is now.');
 /** @param {{ name: string, message: string }} thrown in the worker @returns {Error} */
 const errorOf = ({ name, message }) => Object.assign(new Error(message), { name });
 
@@ -45,7 +46,8 @@ class Bridge {
     /** @type {Worker | undefined} */
     #worker;
     #isStarted;
-    #hasEnded = false;
+    /** @type {(() => CKError) | undefined} why nothing can be asked any more */
+    #hasEnded;
     #last = 0;
     /** @type {Map<number, { resolve: (value: any) => void, reject: (error: unknown) => void, share?: { shown?: CKShare } }>} */
     #waiting = new Map();
@@ -107,15 +109,21 @@ class Bridge {
                 worker.terminate();
                 // Before it was there this is no worker.
                 resolve(false);
-                if (this.#worker) this.#end();
+                if (this.#worker) this.#end(ended);
             });
         });
     }
 
-    /** What the worker was doing is lost, and so are the account's keys. */
-    #end() {
-        this.#hasEnded = true;
-        for (const { reject } of this.#waiting.values()) reject(ended());
+    /** Nobody asks it for anything any more. */
+    close() {
+        this.#worker?.terminate();
+        this.#end(replaced);
+    }
+
+    /** @param {() => CKError} why what the worker was doing is lost, and so are the account’s keys */
+    #end(why) {
+        this.#hasEnded = why;
+        for (const { reject } of this.#waiting.values()) reject(why());
         this.#waiting.clear();
         const wasRegistered = this.state.isRegisteredForNotifications;
         this.#settle({ userRecordName: '', isRegisteredForNotifications: false });
@@ -143,7 +151,7 @@ class Bridge {
      * @returns {Promise<any>}
      */
     #post(target, method, args, share) {
-        if (this.#hasEnded) return Promise.reject(ended());
+        if (this.#hasEnded) return Promise.reject(this.#hasEnded());
         const id = ++this.#last;
         const options = /** @type {any} */ (args[args.length - 1]);
         const { verify, onProgress } = options ?? {};
@@ -267,6 +275,15 @@ function leaving(value) {
 /** @param {readonly string[]} names @param {Call} call @returns {any} */
 const asking = (names, call) => Object.fromEntries(names.map(name => [name, (/** @type {unknown[]} */ ...args) => call(name, args)]));
 
+/** @type {WeakMap<object, Bridge>} */
+const bridges = new WeakMap();
+
+/** @param {Container} container that another one has taken the place of: whoever is signed in there is signed out, and its worker ends */
+export async function retire(container) {
+    await container.signOut().catch(() => undefined);
+    bridges.get(container)?.close();
+}
+
 /**
  * @param {ContainerConfiguration} configuration
  * @param {Container} local with the same configuration, which nothing was asked of yet
@@ -287,8 +304,13 @@ export function remoteContainer(configuration, local) {
      * Passkeys are asked for on the page's thread alone.
      * @param {'createAccount' | 'signIn'} method
      */
-    const entering = method => async (/** @type {any} */ way) =>
-        call(method, [way?.passkey === true ? { ...way, passkey: await passkeyAnswer(await call('passkeyInput', []), configuration.server, method === 'createAccount') } : way]);
+    const entering = method => async (/** @type {any} */ way) => {
+        const given = way?.passkey === true ? { ...way, passkey: await passkeys.answer(await call('passkeyInput', []), method === 'createAccount') } : way;
+        const identity = await call(method, [given]);
+        passkeys.haveEntered();
+        return identity;
+    };
+    const passkeys = new Passkeys(configuration.server);
     const container = Object.assign(asking(methods.container, call), {
         createAccount: entering('createAccount'), signIn: entering('signIn'),
         getDatabaseWithDatabaseScope: (/** @type {'PUBLIC' | 'PRIVATE' | 'SHARED'} */ databaseScope) => databaseOf(container, databaseScope),
@@ -310,6 +332,7 @@ export function remoteContainer(configuration, local) {
             return shareSheet(/** @type {any} */ (container), options);
         },
     });
+    bridges.set(container, bridge);
     return Object.defineProperties(container, {
         userRecordName: { get: () => bridge.state.userRecordName },
         isRegisteredForNotifications: { get: () => bridge.state.isRegisteredForNotifications },

@@ -2,14 +2,15 @@
 import { Asset } from './asset.mjs';
 import { Container, DatabaseScope } from './container.mjs';
 import { badRequest, CKError } from './errors.mjs';
-import { remoteContainer } from './remote.mjs';
+import { remoteContainer, retire } from './remote.mjs';
 
 /** @type {Map<string, Container>} */
 const containers = new Map();
-/** @type {Container | undefined} */
-let first;
+/** @type {Container[]} */
+let configured = [];
 
 /**
+ * Once, as a rule: those who are signed in to containers that were configured before are signed out.
  * @param {{ containers: import('./container.mjs').ContainerConfiguration[] }} configuration the first one is the default
  */
 export function configure({ containers: given }) {
@@ -19,16 +20,18 @@ export function configure({ containers: given }) {
         // Where there is a page, its thread is for its user; a worker, and node, have nobody who waits.
         return one.worker !== false && typeof document === 'object' && typeof Worker === 'function' ? remoteContainer(one, container) : container;
     });
+    // Nobody would have them any more to sign out by.
+    for (const one of configured) void retire(one);
+    configured = made;
     containers.clear();
     for (const one of made) containers.set(one.containerIdentifier, one);
-    [first] = made;
     return { getDefaultContainer, getContainer, getAllContainers };
 }
 
 /** @returns {Container} */
 export function getDefaultContainer() {
-    if (!first) throw badRequest('Call configure first.');
-    return first;
+    if (configured.length === 0) throw badRequest('Call configure first.');
+    return configured[0];
 }
 
 /** @param {string} containerIdentifier @returns {Container} */

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
 const { library, folder, token, server, shy, invited, open, other, owner, ownersKey, nothing } = JSON.parse(process.argv[2]);
-const { default: CloudKit, Asset, CKError } = await import(pathToFileURL(`${library}/library/sealkit.mjs`));
+const { default: CloudKit, Asset, CKError, Container } = await import(pathToFileURL(`${library}/library/sealkit.mjs`));
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 async function asked(question) {
     console.log(JSON.stringify(question));
@@ -14,6 +14,16 @@ async function asked(question) {
 }
 const sealkit = (...arguments_) => asked({ sealkit: arguments_ });
 const step = name => console.log(JSON.stringify({ step: name }));
+
+// The memory of each module that is loaded; node has one of its own for fetch.
+const memories = [];
+const { instantiate } = WebAssembly;
+WebAssembly.instantiate = async (...source) => {
+    const made = await instantiate(...source);
+    if (made.instance) memories.push(made.instance.exports.memory);
+    return made;
+};
+const isEmpty = ({ buffer }) => new Uint8Array(buffer).every(byte => byte === 0);
 
 const containerIdentifier = 'org.sealkit.notes';
 const configuration = { containerIdentifier, environment: 'development', server };
@@ -99,7 +109,8 @@ for (const dialog of [{ address: () => null }, { address: () => ' ' }, { address
 const appsOwn = new TypeError('the app’s own');
 await assert.rejects(container.acceptShares([open, invited], { verify: { address: () => { throw appsOwn; } } }), error => error === appsOwn);
 const verify = { address: () => 'vera@example.org', code: address => asked({ code: address, after: 1 }) };
-const trip = await container.acceptShares([invited], { verify });
+// The code is used, and nobody has heard what came of it.
+const trip = await meanwhile(losing('/verification/complete', 1), () => container.acceptShares([invited], { verify }));
 assert.deepEqual(trip.errors, []);
 assert.equal(trip.results[0].participantPermission, 'READ_WRITE');
 const zoneID = trip.results[0].zoneID;
@@ -280,6 +291,25 @@ await meanwhile((url, ask) => url.includes('/assets/') ? slow.then(ask) : ask(),
     goOn();
     assert.equal((await opening).length, 6000);
 });
+// Nor does it go over what others have stored meanwhile, also where a look at the share has read that.
+const ours = (await shared.saveRecords({ recordType: 'Note', recordName: 'outrun', encryptedFields: { title: 'Ours' } }, zone)).records[0];
+const shareOfTrip = await container.share(zoneID);
+let [isOnItsWay, letGo] = [];
+const [onItsWay, held_] = [new Promise(resolve => { isOnItsWay = resolve; }), new Promise(resolve => { letGo = resolve; })];
+const overtaken = await meanwhile((url, ask) => {
+    if (!url.includes('/assets/')) return ask();
+    isOnItsWay();
+    return held_.then(ask);
+}, async () => {
+    const saving = shared.saveRecords({ ...ours, fields: { file: new Blob(['x']) } }, zone);
+    await onItsWay;
+    await sealkit('record', 'save', '--zone', 'Trip', '--type', 'Note', '--name', 'outrun', '--update', '--seal', 'title=Theirs');
+    await shareOfTrip.refresh();
+    letGo();
+    return saving;
+});
+assert.ok(refusal('CONFLICT')(overtaken.errors[0]) && overtaken.errors[0].serverRecord.encryptedFields.title.value === 'Theirs');
+assert.match(JSON.stringify(await sealkit('record', 'get', 'outrun', '--zone', 'Trip')), /Theirs/);
 // A file that has changed since it was chosen is an error of its record.
 await writeFile(`${folder}/chosen`, 'as it was chosen');
 const chosen = await openAsBlob(`${folder}/chosen`);
@@ -383,12 +413,22 @@ await container.signIn({ recoveryKey });
 
 step('the same account at another visit');
 const out = container.whenUserSignsOut();
+assert.ok(!isEmpty(memories.at(-1)));
 await container.signOut();
 await out;
+// No key is left, whoever holds a share or a file of before.
+assert.ok(memories.every(isEmpty));
 assert.equal(await container.setUpAuth(), null);
 await assert.rejects(shared.fetchRecords('first', zone), refusal('AUTHENTICATION_REQUIRED'));
 await assert.rejects(container.signIn({ recoveryKey: nothing }), error => error instanceof CKError);
+// A device that is waited for takes nobody's place.
+let isInvited;
+const invitation_ = new Promise(resolve => { isInvited = resolve; });
+const waiting = assert.rejects(container.enrol({ verify: { invitation: isInvited, digits: () => true } }), refusal('TRY_AGAIN_LATER', 'operationCancelled'));
+assert.match(await invitation_, /./);
 assert.deepEqual(await container.signIn({ recoveryKey }), me);
+await waiting;
+assert.equal(container.userRecordName, me.userRecordName);
 assert.equal(Object.keys(kept).length, 1);
 assert.equal((await shared.fetchRecords('live', zone)).records[0].encryptedFields.title.value, 'Live');
 await assert.rejects(shared.fetchRecordZoneChanges({ ...zone, syncToken: live.syncToken }), refusal('BAD_REQUEST', 'changeTokenExpired'));
@@ -704,8 +744,7 @@ await assert.rejects(answerWith(bytes => bytes.subarray(1), () => pictured.open(
 assert.deepEqual((await everybody.saveRecords({ ...retitled.records[0], fields: { film: null } })).errors, []);
 await assert.rejects(retitled.records[0].fields.film.value.open(), refusal('NOT_FOUND'));
 // Whoever has no account reads it as well, and writes nothing.
-CloudKit.configure({ containers: [configuration] });
-const stranger = CloudKit.getDefaultContainer().publicCloudDatabase;
+const stranger = new Container(configuration).publicCloudDatabase;
 assert.equal((await stranger.fetchRecords('n1')).records[0].fields.title.value, 'Open');
 assert.equal(Buffer.from(await (await stranger.fetchRecords('e1')).records[0].fields.photo.value.open()).toString(), 'a photo');
 assert.ok(refusal('AUTHENTICATION_REQUIRED')((await stranger.saveRecords({ recordType: 'News', fields: { a: 1 } })).errors[0]));
@@ -717,8 +756,13 @@ step('an account by a passphrase, the module from bytes');
 const module = await readFile(`${library}/core.wasm`);
 CloudKit.configure({ containers: [{ ...configuration, module }] });
 const second = CloudKit.getDefaultContainer();
+// Nobody has those of before any more to sign out by.
+await container.whenUserSignsOut();
 const way = { name: 'Vera', passphrase: 'correct horse battery staple' };
 await assert.rejects(second.createAccount({ name: '', passphrase: 'x' }), refusal('BAD_REQUEST'));
+// It is made, and nobody hears of it: the same way in leads to it, and makes no other one.
+await assert.rejects(meanwhile(losing('/accounts/create', 3), () => second.createAccount(way)), refusal('NETWORK_ERROR', 'networkFailure'));
+await assert.rejects(meanwhile(losing('/accounts/identity', 3), () => second.createAccount(way)), refusal('NETWORK_ERROR', 'networkFailure'));
 const other_ = await second.createAccount(way);
 await second.signOut();
 assert.deepEqual(await second.signIn(way), other_);
@@ -762,7 +806,7 @@ assert.ok(refusal('INTEGRITY_ERROR')((await meanwhile(goingBack, entry)).errors[
 const files = await readdir(memory);
 assert.ok(files.length === 1 && /^[0-9a-f]{64}\.\d+$/.test(files[0]), `${files}`);
 assert.equal((await stat(`${memory}/${files[0]}`)).mode & 0o077, 0);
-const honest = await started({ memory });
+assert.equal((await started({ memory })).userRecordName, me.userRecordName);
 assert.equal((await entry()).records[0].encryptedFields.text.value, 'new');
 await writeFile(`${memory}/${(await readdir(memory))[0]}`, 'something else');
 await started({ memory });
@@ -771,7 +815,6 @@ await CloudKit.getDefaultContainer().forgetVerified(diary.zoneID);
 assert.equal((await entry()).records[0].encryptedFields.text.value, 'new');
 await started({ memory: `${folder}/picture.txt` });
 await assert.rejects(entry(), refusal('BAD_REQUEST'));
-assert.equal(honest.userRecordName, me.userRecordName);
 
 step('a server that is not there');
 CloudKit.configure({ containers: [{ ...configuration, server: shy }] });
