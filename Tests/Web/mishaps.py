@@ -179,6 +179,31 @@ class MishapTests:
             expect(again.page.locator("#count")).to_be_visible(timeout=60_000)
             that(again.page.locator(".account summary").inner_text() == account, "a second account was made, or another one found")
 
+    def test_a_code_of_which_nobody_has_heard(self):
+        url = self.ann.invite("odo@example.org")
+        with self.guest("odo") as odo:
+            odo.open(url)
+            odo.use_recovery_key()
+            code = odo.prove("odo@example.org")
+            # It has not arrived: it is as good as before.
+            odo.page.locator("form").evaluate("form => { form.dataset.before = 'yes'; }")
+            odo.context.route("**/verification/complete", lambda route: route.abort(), times=1)
+            odo.type_code(code)
+            odo.page.locator("form:not([data-before])").wait_for()
+            odo.heading("Type the code")
+            that(odo.page.get_by_text("tries are left").count() == 0, "a try was counted that was none")
+            # It has, and is used: the address is proven.
+            lost = []
+
+            def lose(route):
+                lost.append(route.fetch().status)
+                route.abort()
+
+            odo.context.route("**/verification/complete", lose, times=1)
+            odo.type_code(code)
+            odo.accept()
+            that(lost == [200], f"it was not taken: {lost}")
+
     def test_what_was_typed_survives_a_lost_line(self):
         url = self.open_zone("Ledger", "Ledger")
         with self.visitor("ugo", url, "Ledger") as ugo:
@@ -715,8 +740,19 @@ class MishapTests:
             ilse.page.get_by_label("Registration code").fill("none")
             ilse.press("Continue")
             expect(ilse.page.get_by_text("The code is not good, or no longer.")).to_be_visible()
+            # The account is made, by a code that is used from then on, and nobody hears of it.
+            lost = []
+
+            def lose(route):
+                lost.append(route.fetch().status)
+                route.abort()
+
+            ilse.context.route("**/accounts/create", lose, times=1)
             ilse.page.get_by_label("Registration code").fill(code())
             ilse.press("Continue")
+            expect(ilse.page.get_by_text(UNREACHABLE)).to_be_visible()
+            that(lost == [200], f"no account was made: {lost}")
+            ilse.press("Try again")
             ilse.accept("The fair")
 
     def test_sound_that_plays_goes_on(self):

@@ -533,8 +533,8 @@ function showAccount() {
 
 // 3. to 6. The share
 
-/** @returns {Promise<unknown>} */
-async function look() {
+/** @param {Step} prove what an address is proven by @returns {Promise<unknown>} */
+async function look(prove = () => askAddress(state.hasProven ? texts.addressOther : '')) {
     busy(texts.checking);
     if (!state.hasURL) return comeBack();
     /** @type {ShownShare} */
@@ -542,7 +542,7 @@ async function look() {
     try {
         shown = await ask('look');
     } catch (error) {
-        if (codeOf(error) === 'participantMayNeedVerification') return askAddress(state.hasProven ? texts.addressOther : '');
+        if (codeOf(error) === 'participantMayNeedVerification') return prove();
         // A link that is good once was used: by this account, at another visit.
         if (codeOf(error) === 'unknownItem' && state.place) return comeBack();
         throw error;
@@ -622,6 +622,8 @@ function askCode(address, left) {
                 try {
                     await ask('proveCode', { code });
                 } catch (error) {
+                    // It may have been right, and is used then: whether the address is proven is the server's to say.
+                    if (passing.includes(codeOf(error))) return guard(() => look(() => askCode(address, left)));
                     if (codeOf(error) !== 'verificationFailed') throw error;
                     return left === 1 ? askAddress(texts.errors.verificationFailed) : askCode(address, left - 1);
                 }
