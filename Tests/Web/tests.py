@@ -661,9 +661,9 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, MissingTest
         with self.guest("quin") as quin:
             # Nothing of a page can see the module's memory: this one's worker lets it. What is intercepted goes through Playwright, each byte
             # of it, so nothing is once that script is there.
-            loaded = "return { call, exports, memory };"
+            loaded = "return{call,exports,memory};"
             quin.context.route("**/core.worker.mjs", lambda route: route.fulfill(
-                body=route.fetch().text().replace(loaded, f"self.coreMemory = memory;\n    {loaded}"), content_type="text/javascript"))
+                body=route.fetch().text().replace(loaded, f"self.coreMemory = memory;\n{loaded}"), content_type="text/javascript"))
             quin.open(url)
             quin.press("Only for this visit")
             quin.accept("Films")
