@@ -223,6 +223,50 @@ import Testing
         }
     }
 
+    /// What several backups have is damaged in all of them, and keeps nobody from all the rest.
+    @Test(arguments: [false, true]) func aDamagedAssetDoesNotKeepTheRestFromBeingRestored(isMissing: Bool) async throws
+    {
+        try await with { server, ann, zone in
+            let first = try #require(try await server.backUp()["backup"] as? String)
+            try await ann.saveFile("second", in: zone, bytes: 70_000, folder: server.folder)
+            _ = try await server.backUp()
+            let victim = try #require(
+                try blobs(server).first { try Data(contentsOf: URL(fileURLWithPath: $0)).count > 100_000 })
+            if isMissing {
+                try FileManager.default.removeItem(atPath: victim)
+            } else {
+                try BackedUpServer.flip(victim)
+            }
+            let verified = try await server.call("backup", "verify", "--from", "place", status: 76)
+            #expect(verified.output.contains("remove that file") == !isMissing, "\(verified)")
+            #expect(verified.output.contains("is missing") == isMissing, "\(verified)")
+            try server.loseData()
+            let restore = ["restore", "--from", "place", "--data", "data"]
+            for backup in [[], ["--backup", first]] {
+                let refused = try await server.run(restore + backup)
+                #expect(refused.status == 76, "\(refused)")
+                #expect(refused.errors.contains(victim) && refused.errors.contains("--without-damaged"), "\(refused)")
+                // It has the same file.
+                #expect(!refused.errors.contains("--backup"), "\(refused)")
+                #expect(!FileManager.default.fileExists(atPath: server.data))
+            }
+            let done = try await server.run(restore + ["--without-damaged", "--json"])
+            #expect(done.status == 76, "\(done)")
+            let said = try #require(
+                try JSONSerialization.jsonObject(with: Data(done.output.utf8)) as? [String: Any])
+            #expect(said["damaged"] as? [String] == [victim])
+            #expect(said["blobs"] as? Int == 1)
+            let checked = try await server.call("check", "--data", "data", "--json", status: 76)
+            #expect(checked.output.contains("missing-blob"), "\(checked)")
+            try server.restart()
+            let reader = try ann.onFreshDevice()
+            #expect(try await reader.hasFile("second", in: zone, bytes: 70_000))
+            let id = Record.ID(recordName: "first", zoneID: zone)
+            #expect(try await reader.own.fetchingAssets(.onDemand).record(for: id).recordID == id)
+            #expect(await failure { _ = try await reader.own.record(for: id) } == .assetNotAvailable)
+        }
+    }
+
     /// With sums that hold: whoever wrote it so could write those as well.
     @Test func aListThatEndsEarlyIsNone() async throws {
         try await with { server, ann, zone in

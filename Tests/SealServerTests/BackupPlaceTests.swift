@@ -91,7 +91,7 @@ import Testing
         let made = try backUp(folder, after: 0)
         let restore = try Restore(
             place: place.file("place"), name: nil, dataFolder: folder.file("restored"), key: nil,
-            secrets: .folder(folder.file("data.secrets")))
+            secrets: .folder(folder.file("data.secrets")), withoutDamaged: false)
         #expect(try await restore.run(now: 1_900_000_000_000_000).name == made.name)
         let next = try backUp(folder, after: 1, data: "restored")
         #expect(try backups() == [next.name])

@@ -65,11 +65,15 @@ package struct BackupVerification {
             let found = try seen[path] ?? Self.sum(of: path)
             seen[path] = .some(found)
             guard found != stored else { continue }
+            let isThere = FileStatus(link: path) != nil
+            let fault = found != nil ? "is damaged: its sum differs" : isThere ? "cannot be read" : "is missing"
             damage.append(
                 Damage(
-                    what: found == nil ? "\(path) is missing" : "\(path) is damaged: its sum differs",
-                    remedy: "remove that file: the next backup copies it again, if the server still has it"
-                        + (manifest.recipient == nil ? "" : "; sealed anew it is no older backup's")))
+                    what: "\(path) \(fault)",
+                    remedy: (isThere ? "remove that file: the" : "the")
+                        + " next backup copies it again, if the server still has it"
+                        + (manifest.recipient == nil ? "" : "; sealed anew it is no older backup's")
+                        + "; restore --without-damaged does without it"))
         }
         if !list.isWhole(manifest.blobs) {
             damage.append(

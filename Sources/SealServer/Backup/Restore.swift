@@ -21,6 +21,8 @@ package struct Restore {
         package let blobs: Int
         /// Blobs that the server had lost already when the backup was made.
         package let missing: [String]
+        /// Files of the place that are not what they were, or not there any more: their blobs are not restored.
+        package let damaged: [String]
         /// Signing keys of then that are not among the secrets.
         package let formerKeys: [String]
     }
@@ -32,6 +34,7 @@ package struct Restore {
     private let target: String
     private let key: BackupKey?
     private let secrets: Secrets
+    private let goesOnWithoutDamaged: Bool
 
     private static let mostNamed = 20
     /// What a draft may have in it: a folder with anything else is somebody's.
@@ -43,15 +46,16 @@ package struct Restore {
     ///   - name: of a backup there; nil for the one that was made last.
     ///   - dataFolder: to be made; an empty folder will do.
     ///   - key: for what is sealed.
+    ///   - withoutDamaged: whether blobs whose file is damaged are left out; else nothing is restored.
     /// - Throws: `BackupError`, `FileError`.
     package init(
-        place path: String, name: String?, dataFolder: String, key: BackupKey?, secrets: Secrets
+        place path: String, name: String?, dataFolder: String, key: BackupKey?, secrets: Secrets, withoutDamaged: Bool
     ) throws {
         place = try BackupPlace(existing: path)
         if let name { try place.require(name) }
         self.name = try name ?? place.newest()
         target = dataFolder.absolutePath
-        (self.key, self.secrets) = (key, secrets)
+        (self.key, self.secrets, goesOnWithoutDamaged) = (key, secrets, withoutDamaged)
         guard !target.isWithin(place.folder), !place.folder.isWithin(target) else {
             throw BackupError(
                 .badInput, "the data folder and the place of the backups are within one another",
@@ -81,15 +85,15 @@ package struct Restore {
         do {
             try clearDraft()
             try copyDatabase(manifest, folder)
-            let missing = try copyBlobs(manifest, folder)
+            let (missing, damaged) = try copyBlobs(manifest, folder)
             try await beginHistory(now: now)
             try PrivateFiles.syncFolder(at: draft)
             // First: a server that finds the data without its secrets would make others.
             if case .file(_, let folder) = secrets { try writeSecrets(given, into: folder, manifest) }
             try publish()
             return Outcome(
-                name: name, manifest: manifest, blobs: manifest.blobs - missing.count, missing: missing,
-                formerKeys: formerKeys)
+                name: name, manifest: manifest, blobs: manifest.blobs - missing.count - damaged.count,
+                missing: missing, damaged: damaged, formerKeys: formerKeys)
         } catch {
             // Best effort: what stays is cleared by the next one.
             if lock.isOf(draft) { try? removeDraft() }
@@ -242,9 +246,11 @@ package struct Restore {
         guard isWhole else { throw damaged([path]) }
     }
 
-    /// - Returns: those that the backup never had.
-    private func copyBlobs(_ manifest: BackupManifest, _ folder: String) throws -> [String] {
-        var (missing, faulty): ([String], [String]) = ([], [])
+    /// - Returns: those that the backup never had, and the files that are damaged.
+    private func copyBlobs(
+        _ manifest: BackupManifest, _ folder: String
+    ) throws -> (missing: [String], damaged: [String]) {
+        var (missing, faulty): ([String], [BlobList.Entry]) = ([], [])
         let blobs = draft + "/blobs"
         try PrivateFiles.createFolder(at: blobs)
         try PrivateFiles.createFolder(at: blobs + "/staged")
@@ -263,12 +269,23 @@ package struct Restore {
             }
             let isWhole = try copy(
                 source, stored, for: BlobCopies.purpose(entry.id), isSealed: manifest.recipient != nil, to: path)
-            if !isWhole || FileStatus(path: path)?.size != entry.size { faulty.append(source) }
+            if !isWhole || FileStatus(path: path)?.size != entry.size {
+                faulty.append(entry)
+                // A server takes what is there for whole.
+                try PrivateFiles.remove(path)
+            }
         }
         guard list.isWhole(manifest.blobs) else { throw damaged([list.path]) }
-        guard faulty.isEmpty else { throw damaged(faulty) }
+        let files = faulty.map { place.blobPath($0.id, in: manifest.blobFolder) }
+        guard faulty.isEmpty || goesOnWithoutDamaged else {
+            var remedy = "restore everything else with --without-damaged"
+            if let other = before(without: faulty, in: manifest.blobFolder) {
+                remedy += ", or the one before it that has none of these: --backup \(other)"
+            }
+            throw damaged(files, remedy: remedy)
+        }
         for folder in made { try PrivateFiles.syncFolder(at: folder) }
-        return missing
+        return (missing, files)
     }
 
     /// - Returns: false where the file is not what it was, or does not open.
@@ -301,10 +318,23 @@ package struct Restore {
         }
     }
 
-    private func damaged(_ paths: [String]) -> BackupError {
+    private func damaged(_ paths: [String], remedy: String? = nil) -> BackupError {
         let named = paths.prefix(Self.mostNamed).joined(separator: ", ")
         let more = paths.count > Self.mostNamed ? " and \(paths.count - Self.mostNamed) more" : ""
-        return BackupError(.damaged, "the backup \(name) is damaged: \(named)\(more)", remedy: older)
+        return BackupError(.damaged, "the backup \(name) is damaged: \(named)\(more)", remedy: remedy ?? older)
+    }
+
+    /// The newest backup before it that names none of these files: blobs are of all backups that have them.
+    /// - Parameter faulty: in the order of their names.
+    private func before(without faulty: [BlobList.Entry], in blobFolder: String) -> String? {
+        let earlier = (try? place.entries())?.prefix { $0.name != name } ?? []
+        return earlier.last { entry in
+            guard let manifest = entry.manifest, let list = try? KnownBlobs.list(of: entry, in: place) else {
+                return false
+            }
+            guard manifest.blobFolder == blobFolder else { return true }
+            return (try? faulty.allSatisfy { try list.entry(of: $0.id)?.stored != $0.stored }) ?? false
+        }?.name
     }
 
     /// What to do where this backup is of no use.

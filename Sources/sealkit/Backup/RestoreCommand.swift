@@ -13,6 +13,9 @@ struct RestoreCommand: AsyncParsableCommand {
             compared with its sum, and the folder has its name once all of it is there. The database begins a new history: devices \
             notice what was lost since the backup, and give back what they have.
 
+            Where files of assets are damaged or missing it restores nothing, and names them. With --without-damaged it goes on \
+            without these, and ends with \(ExitStatus.integrity.rawValue).
+
               sealkit restore --from /backup/sealkit --data /var/lib/sealkit
               sealkit restore --from /backup/sealkit --data /var/lib/sealkit --key backup.key --secrets secrets.sealed
             """)
@@ -48,6 +51,9 @@ struct RestoreCommand: AsyncParsableCommand {
         completion: .file())
     var config: String?
 
+    @Flag(help: "Leaves out assets whose file is damaged or missing in the backup.")
+    var withoutDamaged = false
+
     @OptionGroup var shown: ShownOptions
 
     func run() async throws {
@@ -62,7 +68,8 @@ struct RestoreCommand: AsyncParsableCommand {
                 place: from, name: backup, dataFolder: places.data,
                 key: try key.map { try BackupKey(file: $0.absolutePath) },
                 secrets: given.map { isFolder ? .folder($0) : .file($0, into: places.secrets) }
-                    ?? .folder(places.secrets)
+                    ?? .folder(places.secrets),
+                withoutDamaged: withoutDamaged
             ).run(now: systemClock())
         }
         let manifest = outcome.manifest
@@ -72,6 +79,7 @@ struct RestoreCommand: AsyncParsableCommand {
             json: [
                 "backup": .string(outcome.name), "time": .string(Timestamp.text(manifest.time)),
                 "blobs": .integer(Int64(outcome.blobs)), "missing": .array(outcome.missing.map { .string($0) }),
+                "damaged": .array(outcome.damaged.map { .string($0) }),
                 "formerKeys": .array(outcome.formerKeys.map { .string($0) }),
             ])
         if !outcome.formerKeys.isEmpty {
@@ -83,6 +91,13 @@ struct RestoreCommand: AsyncParsableCommand {
             shown.output.note(
                 "\(outcome.missing.count.counted("blob")) had been lost before the backup was made; the server says so where they are asked for"
             )
+        }
+        if !outcome.damaged.isEmpty {
+            for path in outcome.damaged { shown.output.note("not restored: \(path.escaped)") }
+            shown.output.note(
+                "\(outcome.damaged.count.counted("blob")) had a damaged file, or none; the server says so where they are asked for, and whoever has one saves it again"
+            )
+            throw ExitCode(ExitStatus.integrity.rawValue)
         }
     }
 }
