@@ -208,6 +208,40 @@ import Testing
         #expect(damaged.errors.contains("put back a copy"), "\(damaged.errors)")
     }
 
+    /// Of a profile that was copied, say. SQLite would make the file beside it as unwritable as it is. Root may write to
+    /// every file, and here may not.
+    @Test func aTrustFileThatWasReadOnlyIsUsedOnceItIsNot() async throws {
+        let server = try ServerProcess.shared.get()
+        let keyFile = home.url.appendingPathComponent("key.json").path
+        #expect(try await run("account", "create", "--server", server.origin, "--key-file", keyFile).status == 0)
+        let script = """
+            [ "$(id -u)" -ne 0 ] || set -- setpriv --bounding-set=-dac_override,-dac_read_search -- "$@"
+            exec "$@"
+            """
+        func whoami() async throws -> Command {
+            try await Command.finished(
+                URL(fileURLWithPath: "/bin/sh"),
+                ["-c", script, "sh", ServerProcess.executable.path, "account", "whoami", "--key-file", keyFile],
+                environment: ["HOME": home.url.path])
+        }
+        func refuses(_ file: String) async throws {
+            try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: file)
+            let refused = try await whoami()
+            #expect(refused.status == 73, "\(refused.errors)")
+            #expect(refused.errors.contains("\(file): "), "\(refused.errors)")
+            #expect(refused.errors.contains("writable"), "\(refused.errors)")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        }
+        try await refuses(keyFile + ".trust")
+        let used = try await whoami()
+        #expect(used.status == 0, "\(used.errors)")
+        // What an earlier version has left beside it is named.
+        #expect(FileManager.default.createFile(atPath: keyFile + ".trust-shm", contents: nil))
+        try await refuses(keyFile + ".trust-shm")
+        let again = try await whoami()
+        #expect(again.status == 0, "\(again.errors)")
+    }
+
     /// On a file system of its own without a byte left: the old file stays as it was.
     @Test func aFullDiskLeavesTheOldFile() async throws {
         let server = try ServerProcess.shared.get()

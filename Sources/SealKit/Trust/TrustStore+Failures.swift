@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import GRDB
 import SealSystem
 
@@ -16,7 +16,6 @@ extension TrustStore {
         if let error = error as? SealKitError { return error }
         if error.isOfCancelledTransaction { return .cancelled }
         let path = file.map { " (\($0.path))" } ?? ""
-        let what = "this device's record of what it has verified"
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_FULL?:
             return SealKitError(
@@ -27,12 +26,14 @@ extension TrustStore {
                 .internalError, "\(what) is damaged\(path)",
                 remedy: "put back a copy of it, or move it away: protection against rollback begins anew then")
         case let code:
-            if let file, let cause = obstacle(to: file) {
-                return SealKitError(
-                    cause.isFull ? .storageFull : .internalError, "\(what) cannot be written to: \(cause.reason)",
-                    remedy: cause.isFull
-                        ? "free some space and try again"
-                        : "make the file and its folder writable for you, or keep them elsewhere")
+            if let file {
+                let folder = file.deletingLastPathComponent()
+                if let reason = refusal(toWrite: file) ?? refusal(toWrite: folder.path) { return unwritable(reason) }
+                if freeBytes(at: folder.path) == 0 {
+                    return SealKitError(
+                        .storageFull, "\(what) cannot be written to: the disk of \(folder.path) is full",
+                        remedy: "free some space and try again")
+                }
             }
             return SealKitError(
                 .internalError,
@@ -41,14 +42,30 @@ extension TrustStore {
         }
     }
 
-    /// Why nothing can be written to a database, which has files of its own beside it; nil where nothing seems to be in
-    /// the way.
-    private static func obstacle(to file: URL) -> (reason: String, isFull: Bool)? {
-        let folder = file.deletingLastPathComponent()
-        for url in [file, folder] where access(url.path, W_OK) != 0 && (errno != ENOENT || url == folder) {
-            return ("\(url.path): \(String(cString: strerror(errno)))", false)
+    private static let what = "this device's record of what it has verified"
+
+    static func unwritable(_ reason: String) -> SealKitError {
+        SealKitError(
+            .internalError, "\(what) cannot be written to: \(reason)",
+            remedy: "make the file and its folder writable for you, or keep them elsewhere")
+    }
+
+    /// Whether this user may not write to what there is of a store, or to its folder.
+    package static func isUnwritable(_ file: URL) -> Bool {
+        let folder = file.deletingLastPathComponent().path
+        return refusal(toWrite: file) != nil || access(folder, F_OK) == 0 && refusal(toWrite: folder) != nil
+    }
+
+    /// Why a database cannot be written to, which has files of its own beside it; nil where nothing seems to be in the
+    /// way.
+    static func refusal(toWrite file: URL) -> String? {
+        for suffix in ["", "-wal", "-shm"] where access(file.path + suffix, F_OK) == 0 {
+            if let reason = refusal(toWrite: file.path + suffix) { return reason }
         }
-        guard freeBytes(at: folder.path) == 0 else { return nil }
-        return ("the disk of \(folder.path) is full", true)
+        return nil
+    }
+
+    private static func refusal(toWrite path: String) -> String? {
+        access(path, W_OK) == 0 ? nil : "\(path): \(String(cString: strerror(errno)))"
     }
 }

@@ -22,6 +22,8 @@ public final class TrustStore: Sendable {
         do {
             if let file {
                 try PrivateFile.makeEmpty(at: file)
+                // SQLite opens one that may only be read without a word, and leaves a file of the same mode beside it.
+                if let reason = TrustStore.refusal(toWrite: file) { throw TrustStore.unwritable(reason) }
                 var configuration = Configuration()
                 configuration.busyMode = .timeout(TrustStore.patience)
                 configuration.prepareDatabase { try TrustStore.keepLog($0) }

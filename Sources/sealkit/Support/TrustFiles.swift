@@ -17,12 +17,7 @@ enum TrustFiles {
             opened.withLock { $0.append((file.path, store)) }
             return store
         } catch {
-            let paths = [file, file.deletingLastPathComponent()].map(\.path).filter {
-                FileManager.default.fileExists(atPath: $0)
-            }
-            guard error.code == .internalError, paths.contains(where: { access($0, W_OK) != 0 }) else {
-                throw error as any Error
-            }
+            guard error.code == .internalError, TrustStore.isUnwritable(file) else { throw error as any Error }
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
     }
