@@ -208,6 +208,28 @@ import Testing
         #expect(damaged.errors.contains("put back a copy"), "\(damaged.errors)")
     }
 
+    /// What a copy onto a full disk leaves is empty.
+    @Test func aTrustFileThatIsEmptyOrGoneIsToldOnce() async throws {
+        let server = try ServerProcess.shared.get()
+        let keyFile = home.url.appendingPathComponent("key.json")
+        let trust = home.url.appendingPathComponent("key.json.trust")
+        let made = try await run("account", "create", "--server", server.origin, "--key-file", keyFile.path)
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(!made.errors.contains("remembers nothing"), "\(made.errors)")
+        func isTold() async throws -> Bool {
+            let done = try await run("account", "whoami", "--key-file", keyFile.path)
+            #expect(done.status == 0, "\(done.errors)")
+            return done.errors.contains("remembers nothing") && done.errors.contains(trust.path)
+        }
+        #expect(try await !isTold())
+        try Data().write(to: trust)
+        #expect(try await isTold())
+        #expect(try await !isTold())
+        try FileManager.default.removeItem(at: trust)
+        #expect(try await isTold())
+        #expect(try await !isTold())
+    }
+
     /// Of a profile that was copied, say. SQLite would make the file beside it as unwritable as it is. Root may write to
     /// every file, and here may not.
     @Test func aTrustFileThatWasReadOnlyIsUsedOnceItIsNot() async throws {

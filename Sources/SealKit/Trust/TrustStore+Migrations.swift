@@ -27,8 +27,9 @@ extension TrustStore {
         }
 
     /// Brings a store to the newest form: all steps in the caller's transaction, which no other process comes between.
+    /// - Returns: whether there was nothing in it.
     /// - Throws: `incompatibleVersion` for a store of another version, which is left as it is.
-    static func migrate(_ db: GRDB.Database, _ file: URL?) throws {
+    static func migrate(_ db: GRDB.Database, _ file: URL?) throws -> Bool {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         // A store that has taken no step is empty.
         let isEmpty = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
@@ -38,8 +39,9 @@ extension TrustStore {
                 .incompatibleVersion, "this device's record of what it has verified was made by another version\(path)",
                 remedy: "use the version that made it, or move it away: protection against rollback begins anew then")
         }
-        guard taken < migrations.count else { return }
+        guard taken < migrations.count else { return false }
         for migration in migrations[taken...] { try db.execute(sql: migration) }
         try db.execute(sql: "PRAGMA user_version = \(TrustStore.version)")
+        return isEmpty
     }
 }

@@ -13,6 +13,8 @@ import SealStatements
 public final class TrustStore: Sendable {
     private let database: DatabaseQueue
     private let file: URL?
+    /// Nothing was kept here before this was opened.
+    package let isNew: Bool
 
     /// Kept in a file, mode 0600; nil for one that lasts as long as the process.
     /// - Throws: `internalError` when the file is damaged, or it or its folder cannot be written to; `storageFull`;
@@ -31,7 +33,7 @@ public final class TrustStore: Sendable {
             } else {
                 database = try DatabaseQueue()
             }
-            try database.write { [file] db in try TrustStore.migrate(db, file) }
+            isNew = try database.write { [file] db in try TrustStore.migrate(db, file) }
         } catch {
             throw TrustStore.failure(error, file)
         }

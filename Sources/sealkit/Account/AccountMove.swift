@@ -23,7 +23,7 @@ struct AccountMove: ClientCommand {
         let store = global.keyStore
         guard let former = try await store.load()?.server else { throw global.noKeyFile }
         let account = try await Account.move(
-            in: store, to: try global.transport(server: server), trust: try TrustFiles.open(beside: global.keyFileURL))
+            in: store, to: try global.transport(server: server), trust: try global.openTrust())
         await Interruption.settle { try? await account.logOut() }
         try output.result(
             "this account's server is \(account.server.escaped) from now on, in the place of \(former.escaped)",

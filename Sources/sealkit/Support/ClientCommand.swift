@@ -59,7 +59,7 @@ struct Client {
         }
         guard let account = opened else { throw global.noKeyFile }
         self.account = account
-        trust = try TrustFiles.open(beside: global.keyFileURL)
+        trust = try global.openTrust()
         container = try global.makeContainer(account, trust: trust)
         PeopleNames.know(try await container.contacts.names(), own: try container.userRecordID().recordName)
     }
@@ -134,4 +134,17 @@ extension Container {
 
 extension GlobalOptions {
     var trustFileURL: URL { TrustFiles.url(beside: keyFileURL) }
+
+    /// What this device has verified as an account whose key file was there before. That there is nothing is said once:
+    /// a disk that was full, or a file that was lost, is no decision of anybody's.
+    func openTrust() throws -> TrustStore {
+        let trust = try TrustFiles.open(beside: keyFileURL)
+        if trust.isNew {
+            output.note(
+                "warning: this device remembers nothing of what it has verified (\(trustFileURL.path.escaped) is new): protection "
+                    + "against rollback begins anew, and it is another device of the account; if that file was there before, put back a copy of it"
+            )
+        }
+        return trust
+    }
 }
