@@ -458,6 +458,41 @@ import Testing
         #expect(anns.isMember && Set(anns.currentKeys.keys) == [0])
     }
 
+    /// It ends again at once, in a life above all that both branches have had, of the zone's life as it was.
+    @Test func aForkOfAShareEndsOnceTheShareHas() throws {
+        let (ann, bob) = (try Person(1), try Person(2))
+        var log = try ScopeLog(owner: ann, share: "list")
+        try log.add(bob)
+        var (lost, served) = (log, log)
+        try lost.rotate()
+        try served.write([.setPermission(bob.user, .readOnly)], rotating: true)
+        var (anns, bobs) = (ann.replica(of: log.scope), bob.replica(of: log.scope))
+        try anns.take(lost.entries, as: ann)
+        try bobs.take(lost.entries, as: bob)
+        var server = ServerLog(scope: log.scope)
+        _ = server.add(served.entries)
+        var random = FixedRandom(5)
+        #expect(throws: ClientError.invalid(.changeNotApplicable)) {
+            try anns.forkEnd(on: server, abandoning: nil, as: ann.own, time: 3, random: &random)
+        }
+        try served.write([.close])
+        _ = server.add(served.entries.suffix(1))
+        let end = try anns.forkEnd(on: server, abandoning: nil, as: ann.own, time: 3, random: &random)
+        let closing = try #require(end.closing)
+        #expect(end.succession.entries == served.entries + [end.draft.entry, closing])
+        #expect(end.succession.roster.isClosed)
+        #expect(end.succession.roster.incarnations == Incarnations(zone: 1, scope: 2))
+        #expect(end.succession.roster.rootRecordName == "list")
+        let isWhole = server.add([end.draft.entry, closing])
+        #expect(isWhole)
+        let asked = try #require(bobs.head)
+        let succession = try #require(
+            try bobs.succession(of: server, abandoned: [], asked: asked.hash, as: bob.own))
+        let isTaken = bobs.adopt(succession)
+        #expect(isTaken)
+        #expect(!bobs.isMember)
+    }
+
     @Test func anOwnBranchIsGivenUpAndNoOtherInItsPlace() throws {
         let (ann, bob, log) = try world()
         var (mine, served) = (log, log)

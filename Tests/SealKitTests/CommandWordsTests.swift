@@ -178,8 +178,14 @@ import Testing
         #expect(named.hasSuffix("\(ending) -- --yes"), "\(named)")
         // A share's fork ends with the share.
         let shared = try advice(in: "Notes", of: owner.recordName, share: "list")
-        #expect(!shared.contains("end-fork"))
+        #expect(
+            shared.hasSuffix("with sealkit zone end-fork \(place) --share=list --abandon 17:\(hash) Notes"), "\(shared)"
+        )
         #expect(shared.contains("shares its root anew"))
+        let ownShare = try advice(in: "Notes", of: RecordZone.ID.currentUser, share: "list")
+        #expect(
+            ownShare.hasSuffix("with sealkit zone end-fork --account='my own' \(place) --share=list Notes"),
+            "\(ownShare)")
     }
 
     /// As a command that ends with it prints it.

@@ -160,6 +160,105 @@ extension RestoredServerTests {
         }
     }
 
+    /// The owner ends the share on a device that is shown no other roster, and shares its root anew there. Whoever was on
+    /// the other branch reads on once that is given up.
+    @Test func aForkOfAShareEndsAfterTheShare() async throws {
+        try await with { server, _, ann, bob in
+            let zone = try await ann.makeZone()
+            let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+            var share = Share(rootRecord: list)
+            share.addParticipant(try await ann.participant(bob, .readWrite))
+            let saved = try await ann.own.save(share, rootRecord: list).share
+            let name = saved.recordID.recordName
+            let joined = try await bob.join(saved.url)
+            let other = try ann.onFreshDevice()
+            for device in [ann, other] { _ = try await device.own.recordZoneChanges(inZoneWith: zone) }
+            try server.backUp()
+            // More keys than the branch that stays has: this device has read past all that comes of that.
+            for _ in 0..<2 { try await ann.own.rotateKeys(of: zone, shareRecordName: name) }
+            _ = try await ann.own.recordZoneChanges(inZoneWith: zone)
+            _ = try await bob.shared.recordZoneChanges(inZoneWith: joined)
+            try server.restore()
+            try await other.own.rotateKeys(of: zone, shareRecordName: name)
+
+            for (person, database, id, call) in [
+                (ann, ann.own, zone, "endFork(of:shareRecordName:)"),
+                (bob, bob.shared, joined, "endFork(of:shareRecordName:abandoning:)"),
+            ] {
+                do throws(SealKitError) {
+                    _ = try await database.recordZoneChanges(inZoneWith: id)
+                    Issue.record("a fork was taken over by \(person.name)")
+                } catch {
+                    #expect(error.code == .rollback)
+                    #expect(error.remedy.contains(call))
+                    #expect(error.rosterFork?.shareRecordName == name)
+                }
+            }
+            // What is in it would be nobody's to read.
+            let open = await failure { try await ann.own.endFork(of: zone, shareRecordName: name) }
+            #expect(open == .invalidArguments)
+            try await other.own.deleteRecord(withID: saved.recordID)
+            let root = try await other.own.record(for: list.recordID)
+            var again = Share(rootRecord: root)
+            again.addParticipant(try await other.participant(bob, .readWrite))
+            let url = try await other.own.save(again, rootRecord: root).share.url
+            let none = await failure { try await other.own.endFork(of: zone, shareRecordName: name) }
+            #expect(none == .invalidArguments)
+            let notOwner = await failure { try await bob.shared.endFork(of: joined, shareRecordName: name) }
+            #expect(notOwner == .badDatabase)
+
+            try await ann.own.endFork(of: zone, shareRecordName: name)
+            let roster = try await ann.own.keeper(ofShare: saved.recordID).refresh().roster
+            #expect(roster.isClosed)
+            #expect(roster.abandonments.count == 1)
+            for device in [ann, other] {
+                let changes = try await device.own.recordZoneChanges(inZoneWith: zone)
+                let failures = changes.modifications.compactMap { $0.result.failureCode }
+                #expect(failures.isEmpty)
+                let shown: String? = try await device.own.record(for: list.recordID).encryptedValues["body"]
+                #expect(shown == "list")
+            }
+            #expect(try await bob.join(url) == joined)
+            let changes = try await bob.shared.recordZoneChanges(inZoneWith: joined)
+            let read = changes.modifications.filter { $0.result.failureCode == nil }.map { $0.recordID.recordName }
+            #expect(read.contains("list"))
+            let kept = try await bob.container.core.keeper(of: bob.shared.zoneScope(joined).ofShare(name)).known()
+            #expect(kept?.abandonments.count == 1)
+        }
+    }
+
+    /// The head that a participant names, given up on the device that is shown no other roster.
+    @Test func aHeadOfAShareThatAParticipantNamesIsGivenUp() async throws {
+        try await with { server, _, ann, bob in
+            let zone = try await ann.makeZone()
+            let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+            var share = Share(rootRecord: list)
+            share.addParticipant(try await ann.participant(bob, .readWrite))
+            let saved = try await ann.own.save(share, rootRecord: list).share
+            let name = saved.recordID.recordName
+            let joined = try await bob.join(saved.url)
+            try server.backUp()
+            let device = try ann.onFreshDevice()
+            try await device.own.rotateKeys(of: zone, shareRecordName: name)
+            _ = try await bob.shared.recordZoneChanges(inZoneWith: joined)
+            try server.restore()
+            try await ann.own.rotateKeys(of: zone, shareRecordName: name)
+            var fork: RosterFork?
+            do throws(SealKitError) { _ = try await bob.shared.recordZoneChanges(inZoneWith: joined) } catch {
+                fork = error.rosterFork
+            }
+            let head = try #require(fork?.head)
+            try await ann.own.deleteRecord(withID: saved.recordID)
+            try await ann.own.endFork(of: zone, shareRecordName: name, abandoning: head)
+            let core = bob.container.core
+            let view = try await core.keeper(of: bob.shared.zoneScope(joined).ofShare(name)).refresh()
+            #expect(view.roster.abandonments.map(\.head.sequence) == [head.sequence])
+            #expect(!view.isMember)
+            // So does the device that made the branch.
+            _ = try await device.own.recordZoneChanges(inZoneWith: zone)
+        }
+    }
+
     /// Bob cannot mend Ann's fork, and is not kept from going: without what this device has verified, he leaves the
     /// branch there is.
     @Test func aForkKeepsNobodyFromDeletingTheAccount() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealClient
 import SealPrimitives
 import SealStatements
 import Testing
@@ -62,6 +63,32 @@ import Testing
             await failure { try await stores[1].replace(entries("abc"), by: entries("auv"), scope: scope) }
                 == .rollback)
         #expect(try await kept() == "axyzk")
+    }
+
+    /// In the log that stays a share's lives have other epochs by the same numbers.
+    @Test func howFarAScopeWasReadGoesWithItsBranch() async throws {
+        let store = try TrustStore()
+        let zone = Digest.zero
+        let (scope, other) = (
+            try Digest([UInt8](repeating: 7, count: 32)), try Digest([UInt8](repeating: 8, count: 32))
+        )
+        let places = [ScopePlace(scope, 1), ScopePlace(scope, 300), ScopePlace(other, 1)]
+        let entry = SignedRosterEntry(bytes: [1], signature: [0])
+        let noted = TrustStore.ShareMarks(zone: zone, name: "list", marks: [ScopePlace(scope, 2): 3])
+        try await store.append([entry], scope: scope, from: 0, absences: [], share: noted)
+        try await store.writing { db in for place in places { try TrustStore.noteRead(place, 5, db) } }
+        func read() async throws -> [Int64?] {
+            try await store.reading { db in
+                try places.map { place in
+                    try TrustSightings(ScopePlace(zone, 1), late: nil, db).caughtUp(in: place)
+                }
+            }
+        }
+        #expect(try await read() == [5, 5, 5])
+        #expect(try await store.marks(ofSharesIn: zone).due.count == 1)
+        try await store.replace([entry], by: [SignedRosterEntry(bytes: [2], signature: [0])], scope: scope)
+        #expect(try await read() == [nil, nil, 5])
+        #expect(try await store.marks(ofSharesIn: zone).due.isEmpty)
     }
 
     @Test func whereNoneCanBeMadeTheReasonIsSaid() async throws {

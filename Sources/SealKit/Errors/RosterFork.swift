@@ -3,7 +3,8 @@ import SealStatements
 
 /// The server's roster of a zone and the one that this device has verified go on differently from some entry on.
 ///
-/// It takes the zone's owner to end that: `Database.endFork(of:abandoning:)`.
+/// It takes the zone's owner to end that: `Database.endFork(of:abandoning:)`; of a hierarchical share
+/// `Database.endFork(of:shareRecordName:abandoning:)`.
 public struct RosterFork: Sendable, Hashable {
     /// The zone whose roster has two branches.
     public let zoneID: RecordZone.ID

@@ -73,11 +73,11 @@ extension SealKitError {
     /// What there is to do about a fork.
     private static func endOfFork(_ scope: Scope, isOwn: Bool) -> String {
         let distrust = "do not trust this server's answers about it"
-        // A share's fork ends with the share: only a zone's roster can name the branch that is given up.
+        // A share's fork ends with the share.
         guard scope.shareRecordName.isEmpty else {
             return isOwn
-                ? "\(distrust); to go on, end that share, and share its root anew"
-                : "\(distrust); to go on, its owner ends that share, and shares its root anew"
+                ? "\(distrust); to go on, end that share on a device that is shown no other roster, share its root anew there, and give up here what this device has verified, with endFork(of:shareRecordName:)"
+                : "\(distrust); show its owner the end that this error names: the owner ends that share, shares its root anew, and gives this end up, with endFork(of:shareRecordName:abandoning:)"
         }
         return isOwn
             ? "\(distrust); compare with those who take part, and go on with what it shows, without what the zone holds, with endFork(of:)"

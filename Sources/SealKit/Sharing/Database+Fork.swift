@@ -22,9 +22,7 @@ extension Database {
     public func endFork(
         of zoneID: RecordZone.ID, abandoning head: RosterFork.Head? = nil
     ) async throws(SealKitError) {
-        guard scope == .private else {
-            throw SealKitError(.badDatabase, "only a zone's owner ends a fork of its roster", remedy: "ask the owner")
-        }
+        try requireOwner()
         let zone = try zoneScope(zoneID)
         // They end with the zone's life.
         let shares = try await openShares(in: zone)
@@ -36,5 +34,42 @@ extension Database {
             _ = try await keeper.adopt(draft)
         }
         try await core.keeper(of: zone).endFork(abandoning: head)
+    }
+
+    /// Ends a fork of the roster of a hierarchical share that has ended: delete the share first, on a device that is
+    /// shown no other roster of it, and share its root anew, as another share. Whoever was on the other branch learns
+    /// from the roster that it is given up, and goes on with the rest of the zone.
+    ///
+    /// Records stay: what was in the share is moved out of it first, where that was not done yet
+    /// (``settleShares(in:)``).
+    ///
+    /// - Parameter zoneID: of a zone of one's own.
+    /// - Parameter shareRecordName: of the share, as `SealKitError.rosterFork` names it.
+    /// - Parameter head: of the branch that is given up, as the error of whoever is on it gives it
+    ///   (`SealKitError.rosterFork`); nil where this device is on that branch itself.
+    /// - Throws: `badDatabase` for a zone of somebody else's; `invalidArguments` where the share has not ended, where
+    ///   there is no fork, or the head is none of another branch; `zoneBusy` where records are still in it;
+    ///   `rosterChanged` when the share's roster moved on meanwhile; as ``settleShares(in:)``.
+    public func endFork(
+        of zoneID: RecordZone.ID, shareRecordName: String, abandoning head: RosterFork.Head? = nil
+    ) async throws(SealKitError) {
+        try requireOwner()
+        guard Names.isPlain(shareRecordName) else {
+            throw SealKitError(.invalidArguments, "that is no name of a share", remedy: "name it as the error does")
+        }
+        let zone = try zoneScope(zoneID)
+        // What were left in it would be of a life that nobody has keys of any more.
+        try await settleShares(in: zoneID)
+        guard !core.unsettled.has(zone.id) else {
+            throw SealKitError(
+                .zoneBusy, "another device moves records out of the share \(shareRecordName)", remedy: "try again")
+        }
+        try await core.keeper(of: zone.ofShare(shareRecordName)).endFork(abandoning: head)
+    }
+
+    private func requireOwner() throws(SealKitError) {
+        guard scope == .private else {
+            throw SealKitError(.badDatabase, "only a zone's owner ends a fork of its roster", remedy: "ask the owner")
+        }
     }
 }

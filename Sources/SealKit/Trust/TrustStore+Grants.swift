@@ -45,6 +45,9 @@ extension TrustStore {
 
     /// The log with which the owner has ended a fork, in the place of the branch that it gave up. Where it is there
     /// already, by another call or process, what has followed it since stays.
+    ///
+    /// How far the scope was read goes with the branch: a share's lives before its end are in the new log by the same
+    /// numbers, with other epochs. The next reading to an end reads past all of them.
     /// - Throws: `rollback` where what is there is neither.
     func replace(
         _ branch: [SignedRosterEntry], by entries: [SignedRosterEntry], scope: Digest
@@ -65,6 +68,13 @@ extension TrustStore {
                 }
             }
             try db.execute(sql: "DELETE FROM entry WHERE scope = ?", arguments: [key])
+            for table in ["scopeRead", "shareMark"] {
+                try db.execute(
+                    sql: "DELETE FROM \(table) WHERE place BETWEEN ? AND ?",
+                    arguments: [
+                        Data(ScopePlace(scope, .min).bytes), Data(ScopePlace(scope, .max).bytes),
+                    ])
+            }
             for (sequence, entry) in entries.enumerated() {
                 try db.execute(
                     sql: "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?)",

@@ -102,18 +102,26 @@ extension ZoneKeeper {
 
     /// Opens the scope anew on the server's log, naming the head of the branch that is given up with it.
     /// - Parameter head: nil for this device's own branch.
+    /// - Throws: `invalidArguments` for a hierarchical share that has not ended, and where there is no such branch.
     func endFork(abandoning head: RosterFork.Head?) async throws(SealKitError) {
         try await load()
         let log = try await whole().log
+        if !scope.shareRecordName.isEmpty, let theirs = try? log.roster(), !theirs.isClosed {
+            throw SealKitError(
+                .invalidArguments, "the share \(scope.shareRecordName) has not ended",
+                remedy: "delete it first, on a device that is shown no other roster of it")
+        }
         let own = try core.identity()
         var random = SystemRandom()
         let end = try judging { () throws(ClientError) in
             try replica.forkEnd(
                 on: log, abandoning: head?.abandoned, as: own, time: currentTime(), random: &random)
         }
-        try await send(
-            [end.draft.entry.wire], grants: end.draft.grants.map(\.wire), abandoned: end.abandoned.map(\.wire))
-        if try await !takeOver(end.succession, grants: end.draft.grants.own(of: user)) { _ = try await refresh() }
+        // Of a share that has ended nobody is granted anything.
+        let grants = end.closing == nil ? end.draft.grants : []
+        let entries = [end.draft.entry] + (end.closing.map { [$0] } ?? [])
+        try await send(entries.map(\.wire), grants: grants.map(\.wire), abandoned: end.abandoned.map(\.wire))
+        if try await !takeOver(end.succession, grants: grants.own(of: user)) { _ = try await refresh() }
     }
 }
 

@@ -33,6 +33,8 @@ enum CommandWords {
         ("settleShares(in:) moves it out", "sealkit zone maintain moves it out"),
         ("with endFork(of:)", "with sealkit zone end-fork"),
         ("with endFork(of:abandoning:)", "with sealkit zone end-fork --abandon"),
+        ("with endFork(of:shareRecordName:)", "with sealkit zone end-fork --share"),
+        ("with endFork(of:shareRecordName:abandoning:)", "with sealkit zone end-fork --share --abandon"),
         (
             "save what you have of it with the policy restoring",
             "sealkit record get --restoring shows what it has, and sealkit record save --restoring saves it again"
@@ -106,12 +108,14 @@ extension SealKitError {
     func advice(after global: GlobalOptions?) -> String {
         let text = CommandWords.of(remedy)
         guard let fork = rosterFork else { return text }
-        let (own, owners) = ("sealkit zone end-fork", "sealkit zone end-fork --abandon")
+        let own = "sealkit zone end-fork" + (fork.shareRecordName == nil ? "" : " --share")
+        let owners = "\(own) --abandon"
         let isOwners = text.contains(owners)
         // Whoever owns the zone has another account; its name is of one container and environment.
         let account: [AdvisedCommand.Given] = isOwners ? [] : global?.givenAccount ?? []
         let place: [AdvisedCommand.Given] = [
             ("container", fork.containerIdentifier), ("environment", fork.environment.rawValue),
+            ("share", fork.shareRecordName),
         ]
         let command = AdvisedCommand.line(
             "zone end-fork", account + place, isOwners ? " --abandon \(fork.head)" : "",

@@ -15,12 +15,16 @@ struct ScopeLog {
     private let link: LinkSecret
     private var random: FixedRandom
 
-    init(owner: Person, zone: String = "Notes", random seed: UInt64 = 1) throws(SealError) {
+    /// - Parameter share: of a hierarchy in the zone; empty for the zone.
+    init(owner: Person, zone: String = "Notes", share: String = "", random seed: UInt64 = 1) throws(SealError) {
         self.owner = owner
         random = FixedRandom(seed)
-        scope = Scope(container: Person.container, environment: .production, owner: owner.user, zoneName: zone)
+        scope = Scope(
+            container: Person.container, environment: .production, owner: owner.user, zoneName: zone,
+            shareRecordName: share)
         let draft = try owner.author.open(
-            scope, following: nil, encryptionScope: .perRecord, identity: owner.own.chain, time: 1, random: &random)
+            scope, following: nil, encryptionScope: .perRecord, rootRecordName: share.isEmpty ? nil : "root",
+            identity: owner.own.chain, time: 1, random: &random)
         roster = try Roster(opening: draft.entry, scope: scope)
         guard let opened = draft.epochKey else { throw .missingKey }
         (key, entries, grants) = (opened, [draft.entry], draft.grants)
