@@ -246,6 +246,45 @@ import Testing
         #expect(!FieldArgument.readsStandardInput("n:date=@-") && !FieldArgument.readsStandardInput("n=a=@-"))
     }
 
+    /// A device, or the wrong file, does not fill the memory.
+    @Test func aValueIsReadNoFurtherThanARecordHasRoom() {
+        let error = #expect(throws: SealKitError.self) { _ = try FieldArgument("n=@/dev/zero") }
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.reason.contains("field n: /dev/zero") == true, "\(String(describing: error))")
+        #expect(error?.remedy.contains("--asset") == true, "\(String(describing: error))")
+    }
+
+    /// The name was free when the command looked: it reads the pipe after that.
+    @Test func whoLosesARaceToTheFirstSaveIsNotToldWhatTheyDid() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let folder = try TemporaryFolder()
+        let keyFile = folder.url.appendingPathComponent("ann.json")
+        let pipe = folder.url.appendingPathComponent("pipe").path
+        try KeyFile.write(ann.account, to: keyFile, passphrase: nil)
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let container = ann.container.containerIdentifier
+        let running = Task {
+            let said = try await Command.finished(
+                ServerProcess.executable,
+                [
+                    "record", "save", "--zone", zone.zoneName, "--type", "Note", "--name", "same", "--update", "--seal",
+                    "body=@\(pipe)", "--key-file", keyFile.path, "--container", container,
+                ])
+            // One that never came to the pipe leaves nobody waiting there.
+            return (said, open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+        }
+        let writer = await Thread.waiting { open(pipe, O_WRONLY | O_CLOEXEC) }
+        try await ann.own.save(ann.note(in: zone, "of another device", name: "same"))
+        #expect(write(writer, "mine", 4) == 4)
+        close(writer)
+        let (said, reader) = try await running.value
+        close(reader)
+        #expect(said.status == 79, "\(said.errors)")
+        #expect(said.errors.contains("somebody else has made"), "\(said.errors)")
+        #expect(!said.errors.contains("--update"), "\(said.errors)")
+    }
+
     /// By the command itself, as its user sees it.
     @Test func aRemedyIsShownInTheCommandLinesWords() async throws {
         let server = try ServerProcess(mail: false)

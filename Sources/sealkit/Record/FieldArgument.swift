@@ -86,6 +86,10 @@ struct FieldArgument {
         case literal(String)
         case bytes([UInt8], key: String)
 
+        /// No value is larger than its record. As text, in digits, base64 or a list's escapes, it is several times as
+        /// long.
+        private static let mostBytes = 8 * Limits.recordBytes
+
         init(_ text: String, key: String) throws(SealKitError) {
             guard text.hasPrefix("@") else {
                 self = .literal(text)
@@ -94,14 +98,28 @@ struct FieldArgument {
             let path = String(text.dropFirst())
             if path.hasPrefix("@") {
                 self = .literal(path)
-            } else if path == "-" {
-                self = .bytes([UInt8](try Interruption.readAll(STDIN_FILENO)), key: key)
             } else {
-                guard let data = try GivenFile.contents(of: path) else {
-                    throw SealKitError(.assetFileNotFound, "field \(key): there is no file to read at \(path)")
-                }
-                self = .bytes([UInt8](data), key: key)
+                self = .bytes([UInt8](try Self.read(path, key: key)), key: key)
             }
+        }
+
+        private static func read(_ path: String, key: String) throws(SealKitError) -> Data {
+            let data: Data?
+            do throws(SealKitError) {
+                data =
+                    path == "-"
+                    ? try Interruption.readAll(STDIN_FILENO, "standard input", atMost: mostBytes)
+                    : try GivenFile.contents(of: path, atMost: mostBytes)
+            } catch {
+                guard error.code == .limitExceeded else { throw error }
+                throw SealKitError(
+                    error.code, "field \(key): \(error.reason)",
+                    remedy: "a record has \(Limits.recordBytes >> 20) MiB for all its values: give a file with --asset")
+            }
+            guard let data else {
+                throw SealKitError(.assetFileNotFound, "field \(key): there is no file to read at \(path)")
+            }
+            return data
         }
 
         /// What a file's text has at its ends that is none of the value.

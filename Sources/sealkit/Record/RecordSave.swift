@@ -107,11 +107,16 @@ struct RecordSave: AccountHolderCommand {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the record")
         }
         if case .failure(let error) = result, error.code == .serverRecordChanged {
-            let wasFetched = record.recordChangeTag != nil
+            let (wasFetched, wasLookedFor) = (record.recordChangeTag != nil, update || overwrite)
+            let name = record.recordID.recordName
             throw SealKitError(
                 error.code,
-                wasFetched ? error.reason : "there is a record of the name \(record.recordID.recordName) already",
-                remedy: wasFetched
+                wasFetched
+                    ? error.reason
+                    : wasLookedFor
+                        ? "somebody else has made a record of the name \(name) meanwhile"
+                        : "there is a record of the name \(name) already",
+                remedy: wasFetched || wasLookedFor
                     ? "look at what it has now, and save again" : "change it with --update, or choose another --name",
                 serverRecord: error.serverRecord, clientRecord: error.clientRecord)
         }

@@ -39,7 +39,10 @@ struct SchemaFile: ParsableArguments {
     var file: String
 
     func read() throws -> String {
-        let data = file == "-" ? try Interruption.readAll(STDIN_FILENO) : try GivenFile.contents(of: file)
+        let data =
+            file == "-"
+            ? try Interruption.readAll(STDIN_FILENO, "standard input", atMost: GivenFile.mostBytes)
+            : try GivenFile.contents(of: file)
         guard let data else { throw Failure.Local(status: .notFound, reason: "there is no schema to read at \(file)") }
         guard let text = String(validating: data, as: UTF8.self) else {
             throw Failure.Local(status: .badInput, reason: "\(file) is not UTF-8 text")

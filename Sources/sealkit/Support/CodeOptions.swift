@@ -105,7 +105,8 @@ struct CodeOptions: ParsableArguments {
         }
         // Interrupted, it is not waited for.
         defer { if process.isRunning { process.terminate() } }
-        let printed = try Interruption.readAll(pipe.fileHandleForReading.fileDescriptor)
+        let printed = try Interruption.readAll(
+            pipe.fileHandleForReading.fileDescriptor, "the code command", atMost: GivenFile.mostBytes)
         process.waitUntilExit()
         let code = String(decoding: printed, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard process.terminationStatus == 0, !code.isEmpty else {

@@ -3,15 +3,19 @@ import SealKit
 
 /// A file that is named on the command line.
 enum GivenFile {
+    /// More than anything has that is read as a whole, a web client too.
+    static let mostBytes = 64 << 20
+
     /// Read to its end by a descriptor: a shell's `<(…)` is a pipe, whose size says nothing of what is in it.
     /// - Returns: nil where there is no file to read.
-    static func contents(of path: String) throws(SealKitError) -> Data? {
+    /// - Throws: `limitExceeded` for one that has more bytes than `most`.
+    static func contents(of path: String, atMost most: Int = mostBytes) throws(SealKitError) -> Data? {
         let opened = open(path, O_RDONLY | O_CLOEXEC)
         guard opened >= 0 else { return nil }
         defer { close(opened) }
         var about = stat()
         guard fstat(opened, &about) == 0, about.st_mode & S_IFMT != S_IFDIR else { return nil }
-        return try Interruption.readAll(opened)
+        return try Interruption.readAll(opened, path, atMost: most)
     }
 
     /// A file's first line: a password, or a token.

@@ -77,12 +77,21 @@ enum Interruption {
     }
 
     /// Everything up to the end.
-    static func readAll(_ descriptor: Int32) throws(SealKitError) -> Data {
+    /// - Parameters:
+    ///   - name: what the error calls it.
+    ///   - most: bytes. A device or a wrong file does not fill the memory.
+    /// - Throws: `limitExceeded` where there is more.
+    static func readAll(_ descriptor: Int32, _ name: String, atMost most: Int) throws(SealKitError) -> Data {
         var data = Data()
         while true {
             let part = try read(descriptor, atMost: 1 << 16)
             guard !part.isEmpty else { return data }
             data.append(contentsOf: part)
+            guard data.count <= most else {
+                throw SealKitError(
+                    .limitExceeded, "\(name) gives more than \(most >> 20) MiB, and is read no further",
+                    remedy: "check that it is what you meant")
+            }
         }
     }
 

@@ -22,7 +22,8 @@ struct PassphraseSource {
             return try Self.firstLine(data)
         }
         if let descriptor {
-            return try Self.firstLine(try Interruption.readAll(descriptor))
+            return try Self.firstLine(
+                try Interruption.readAll(descriptor, "descriptor \(descriptor)", atMost: GivenFile.mostBytes))
         }
         return GlobalOptions.variable(variable)
     }
