@@ -230,8 +230,8 @@ import Testing
         #expect(try await !isTold())
     }
 
-    /// Of a profile that was copied, say. SQLite would make the file beside it as unwritable as it is. Root may write to
-    /// every file, and here may not.
+    /// Of a profile that was copied, say. SQLite would make the file beside it as unwritable as it is. Root may write
+    /// to every file, and here may not.
     @Test func aTrustFileThatWasReadOnlyIsUsedOnceItIsNot() async throws {
         let server = try ServerProcess.shared.get()
         let keyFile = home.url.appendingPathComponent("key.json").path

@@ -62,6 +62,23 @@ import Testing
         #expect(await failure { _ = try await bob.participant(ann) } == .unknownItem)
     }
 
+    /// New keys have left it behind: there is nobody any more to enrol it from, and its keys go like those of others.
+    @Test func aDeviceThatWasLeftBehindIsToldAndGoes() async throws {
+        let ann = try await Person()
+        let store = MemoryKeyStore(try ann.account.secrets)
+        let behind = try #require(
+            try await Account.load(
+                from: store, transport: try HTTPTransport(server: ann.server.origin), pacing: .real))
+        try await ann.rotateKeys(KeptKeys(ann))
+        #expect(await failure { _ = try await behind.devices() } == .keysReplaced)
+        #expect(await failure { try await behind.delete() } == .keysReplaced)
+        try await ann.account.delete()
+        #expect(await failure { _ = try await behind.devices() } == .notAuthenticated)
+        #expect(try await behind.status() == .noAccount)
+        try await behind.delete()
+        #expect(try await store.load() == nil)
+    }
+
     @Test func anAccountThatNeverWasIsNotDeleted() async throws {
         let server = try ServerProcess.shared.get()
         var random = SystemRandom()

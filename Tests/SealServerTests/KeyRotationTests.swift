@@ -177,6 +177,11 @@ import Testing
             try await expectRefusal(.serverRejectedRequest, "another's key") { try await rotate(new, taking) }
             let back = try await request(from: new, to: owner)
             try await expectRefusal(.serverRejectedRequest, "a key that was in use") { try await rotate(owner, back) }
+            // Once the account is deleted nobody has its keys any more, and nobody gets them.
+            _ = try await AccountDeletionTests().delete(new)
+            try await expectRefusal(.unknownItem, "left behind") { try await owner.login() }
+            let gone = try await request(from: stranger, to: owner)
+            try await expectRefusal(.serverRejectedRequest, "a deleted account's key") { try await rotate(owner, gone) }
         }
     }
 

@@ -33,10 +33,17 @@ package struct KeyRotation: Sendable {
         }
     }
 
-    /// Whether this login key was an account's, and is not any more.
+    /// Whether this login key was an account's, which has another one now. Of an account that was deleted nobody has
+    /// any: there is no device to be enrolled from.
     package static func isReplaced(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> Bool {
         try connection.exists(
-            "SELECT 1 FROM login_key WHERE public_key = $1 AND replaced <> 0", [.blob(loginKey.bytes)])
+            "SELECT 1 FROM login_key WHERE public_key = $1 AND replaced <> 0 AND account > 0",
+            [.blob(loginKey.bytes)])
+    }
+
+    /// Whether this login key is an account's or was one, also of one that was deleted.
+    private static func isTaken(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM login_key WHERE public_key = $1", [.blob(loginKey.bytes)])
     }
 
     /// Puts the new key in the old one's place, in the caller's transaction: no session outlives it, and no recovery
@@ -55,7 +62,7 @@ package struct KeyRotation: Sendable {
             try replaceBundles(of: account, now: now, in: connection)
             return (account, false)
         }
-        guard try !Self.isReplaced(login.loginKey, in: connection) else { throw Self.taken }
+        guard try !Self.isTaken(login.loginKey, in: connection) else { throw Self.taken }
         guard let account = try Accounts.find(loginKey: formerKey, in: connection) else {
             if try Self.isReplaced(formerKey, in: connection) { throw Self.replaced }
             throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
