@@ -116,6 +116,22 @@ import Testing
         try await server.call("check", "--data", "data")
     }
 
+    /// Whoever looks into the file meanwhile has not damaged it.
+    @Test func aDatabaseThatIsHeldIsNotDamaged() async throws {
+        let server = try BackedUpServer()
+        defer { server.stop() }
+        server.process.terminate()
+        try await server.holdingDatabase {
+            for words in [["check"], ["backup", "--to", "place"]] {
+                let said = try await server.run(words + ["--data", "data"])
+                #expect(said.status == 75, "\(said)")
+                #expect(said.errors.contains("another program holds"), "\(said)")
+                #expect(!(said.output + said.errors).contains("restore"), "\(said)")
+            }
+        }
+        try await server.call("check", "--data", "data")
+    }
+
     @Test func thereHasToBeADatabase() async throws {
         let server = try BackedUpServer()
         defer { server.stop() }

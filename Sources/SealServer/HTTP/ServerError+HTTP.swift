@@ -45,7 +45,7 @@ extension ServerError {
             )
         case StorageError.overBudget: return (overBudget, false)
         // The one that was there at the start is gone, and what is found in its place is a standby, say.
-        case StorageError.unavailable, StorageError.unsuitable:
+        case StorageError.unavailable, StorageError.unsuitable, StorageError.inUse:
             return (
                 ServerError(
                     .serviceUnavailable, "The server cannot reach its database.", remedy: "Try again.", retryAfter: 5),

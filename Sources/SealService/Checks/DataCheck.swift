@@ -28,8 +28,8 @@ package struct DataCheck {
     /// What is wrong, in the order in which it is best looked at; nothing where all is well.
     ///
     /// Throws `StorageError.unknownSchema` for a database of a newer version, `unsuitable` for one of an older version
-    /// or of another program, `unsettled` for one in which something has to be taken back first, `full` where there is
-    /// no room for what is sorted meanwhile; `FileError`, `CancellationError`.
+    /// or of another program, `unsettled` for one in which something has to be taken back first, `inUse` where another
+    /// program holds it, `full` where there is no room for what is sorted meanwhile; `FileError`, `CancellationError`.
     package func run() throws -> [Finding] {
         var findings: [Finding] = []
         do {
@@ -42,7 +42,7 @@ package struct DataCheck {
             findings += try blobs(of: database)
         } catch let error as StorageError {
             switch error {
-            case .unknownSchema, .unsuitable, .unsettled, .full: throw error
+            case .unknownSchema, .unsuitable, .unsettled, .inUse, .full: throw error
             default: break
             }
             findings.append(

@@ -37,6 +37,8 @@ package enum StorageError: Error, Equatable {
     case noNumber(shard: Int64)
     /// The server is shutting down.
     case closed
+    /// Another program holds the database's file, and did not let go of it in the time that one waits for that.
+    case inUse
     /// More writes wait already than are answered in time; this one was not begun.
     case busy
     /// The transaction had held the writer for as long as one request may; nothing of it was written.
@@ -70,6 +72,7 @@ extension StorageError: CustomStringConvertible {
             "the database's setting “\(name)” is missing or not valid. Restore the row of the table settings from a backup."
         case .noNumber(let shard): "shard \(shard) has no numbers left. Make new accounts in another one."
         case .closed: "the database is closed"
+        case .inUse: "another program holds the database's file"
         case .busy: "too many writes are waiting"
         case .overBudget: "the request has used up its time on the writer"
         }

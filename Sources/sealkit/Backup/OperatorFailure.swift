@@ -22,6 +22,10 @@ enum OperatorFailure {
         case let error as StorageError:
             switch error {
             case .unknownSchema, .unsuitable, .denied, .unsettled: Failure.Local(status: .badInput, reason: "\(error)")
+            case .inUse:
+                Failure.Local(
+                    status: .tryLater, reason: "\(error)",
+                    remedy: "see which one has sealkit.sqlite open, wait until it has ended, and run the same again")
             case .unavailable:
                 Failure.Local(
                     status: .network, reason: "\(error)",

@@ -254,6 +254,7 @@ struct ServeCommand: AsyncParsableCommand {
     private static func status(of error: StorageError) -> ExitStatus {
         switch error {
         case .unavailable: .network
+        case .inUse: .tryLater
         case .unsuitable, .denied: .badInput
         default: .cannotWrite
         }

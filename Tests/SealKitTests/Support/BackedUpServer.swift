@@ -67,6 +67,19 @@ final class BackedUpServer: @unchecked Sendable {
         try queue.close()
     }
 
+    /// Keeps everybody else from the database of a stopped server.
+    func holdingDatabase<T>(_ body: () async throws -> T) async throws -> T {
+        var configuration = GRDB.Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: data + "/sealkit.sqlite", configuration: configuration)
+        // With a write-ahead log readers go on beside whoever writes.
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE") }
+        let result = try await body()
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try queue.close()
+        return result
+    }
+
     /// Takes the last line off a backup's list of blobs, and lets all sums say so.
     func cutShort(_ backup: String) throws {
         let folder = "\(place)/backups/\(backup)/"
