@@ -116,6 +116,17 @@ import Testing
         try await server.call("check", "--data", "data")
     }
 
+    /// Scripts go by the status: a disk that is full is another one.
+    @Test func aDamagedDatabaseIsNotServed() async throws {
+        let server = try BackedUpServer()
+        defer { server.stop() }
+        server.process.terminate()
+        try server.damage("settings")
+        let said = try await server.call("serve", "--data", "data", "--listen", "127.0.0.1:0", status: 76)
+        #expect(said.errors.contains("sealkit check --data="), "\(said)")
+        try await server.call("check", "--data", "data", status: 76)
+    }
+
     /// Whoever looks into the file meanwhile has not damaged it.
     @Test func aDatabaseThatIsHeldIsNotDamaged() async throws {
         let server = try BackedUpServer()

@@ -120,6 +120,35 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
             headers: Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { $1 }, body: data)
     }
 
+    /// What `/health` reads itself is whole.
+    @Test(.withDatabaseFile) func healthSaysThatTheDatabaseIsDamaged() async throws {
+        let folder = TemporaryFolder()
+        try await RunningServer.with(folder: folder) { _ in }
+        let path = folder.file("data/sealkit.sqlite")
+        let database = try SQLiteFile(reading: path)
+        let page = try database.read { connection in
+            try connection.first("SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = 'record'") {
+                try $0.int64("rootpage")
+            }
+        }
+        database.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: UInt64(try #require(page) - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        try await RunningServer.with(folder: folder) { server in
+            await #expect(throws: StorageError.self) {
+                try await server.services.database.read { connection in
+                    try connection.rows("SELECT * FROM record") { try $0.text("name") }
+                }
+            }
+            let health = try await send("GET", server.origin + "/health")
+            #expect(health.status == 200)
+            let parts = try JSONDecoder().decode([String: String].self, from: health.body)
+            #expect(parts["status"] == "degraded" && parts["storage"] == "damaged")
+        }
+    }
+
     @Test func healthAndUnknownRoutes() async throws {
         try await withServer { origin in
             let health = try await send("GET", origin + "/health")

@@ -4,7 +4,8 @@ import SealService
 enum Controllers {
     static func addRoutes(to router: EndpointRouter, _ services: Services) {
         HealthController(
-            transactions: services.transactions, outbox: services.outbox, dataFolder: services.configuration.dataFolder
+            transactions: services.transactions, outbox: services.outbox,
+            dataFolder: services.configuration.dataFolder, damage: services.damage
         ).addRoutes(to: router)
         LimitsController(
             transactions: services.transactions, rates: services.rates, quotas: services.quotas,

@@ -68,7 +68,8 @@ struct OpenedServer: Sendable {
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try await OpenedBlobs.open(configuration, database: opened, firstRun: firstRun)
         services = Services(
-            database: database, peers: opened.peers, blobs: blobs, messengers: messengers, secrets: secrets,
+            database: database, damage: opened.damage, peers: opened.peers, blobs: blobs, messengers: messengers,
+            secrets: secrets,
             configuration: configuration, webBundle: webBundle, writeTimes: writeTimes, metrics: metrics,
             logger: logger, replacing: replacing)
         PushService.listen(

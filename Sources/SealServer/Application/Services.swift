@@ -8,6 +8,7 @@ import SealSystem
 /// through many hands, and as a value each of them would count every reference in it.
 final class Services: Sendable {
     let database: any SQLDatabase
+    let damage: DatabaseDamage
     /// The servers beside this one.
     let peers: Peers
     let transactions: Transactions
@@ -72,8 +73,8 @@ final class Services: Sendable {
 
     /// Puts everything together; what can fail has been opened before.
     init(
-        database: any SQLDatabase, peers: Peers, blobs: any BlobStore, messengers: [Address.Kind: any Messenger],
-        secrets: ServerSecrets,
+        database: any SQLDatabase, damage: DatabaseDamage, peers: Peers, blobs: any BlobStore,
+        messengers: [Address.Kind: any Messenger], secrets: ServerSecrets,
         configuration: ServerConfiguration, webBundle: WebBundle?, writeTimes: WriteTimes, metrics: ServerMetrics,
         logger: Logger,
         replacing: ServiceReplacements
@@ -84,6 +85,7 @@ final class Services: Sendable {
         let (sessions, rosters) = (Sessions(among: peers), RosterCache())
         let limits = replacing.limits ?? AbuseLimits(configuration.limits)
         self.database = database
+        self.damage = damage
         self.peers = peers
         self.sessions = sessions
         self.rosters = rosters

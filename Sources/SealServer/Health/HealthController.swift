@@ -7,12 +7,13 @@ import SealStorage
 import SealWire
 
 /// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`, and beside it whether
-/// codes go out, and whether the disk has room: a server whose relay is out of order, or that can only be read from,
-/// serves all the same.
+/// codes go out, whether the disk has room, and whether the database is whole as far as it was looked at: a server
+/// whose relay is out of order, or that can only be read from, serves all the same.
 struct HealthController: Sendable {
     let transactions: Transactions
     let outbox: Outbox
     let dataFolder: String
+    let damage: DatabaseDamage
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.server.health, raw: { try await health($0.request, $0.context) })
@@ -26,11 +27,12 @@ struct HealthController: Sendable {
             throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
         }
         let states = outbox.states
-        let storage = FreeSpace(at: dataFolder)
+        let space = FreeSpace(at: dataFolder)
+        let storage = damage.isFound ? "damaged" : space.rawValue
         let (mail, texts) = (states[.email], states[.phone])
         let parts = "\"storage\":\"\(storage)\",\"mail\":\"\(mail)\",\"texts\":\"\(texts)\""
         // A word and not the HTTP status: it serves all the same.
-        let status = storage == .full || [mail, texts].contains(.failing) ? "degraded" : "ok"
+        let status = damage.isFound || space == .full || [mail, texts].contains(.failing) ? "degraded" : "ok"
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],

@@ -9,6 +9,8 @@ package protocol EngineDatabase: SQLDatabase, AnyObject {
 
     var reads: ReadCounts { get }
 
+    var damage: DatabaseDamage { get }
+
     /// The processes that serve it beside this one.
     var peers: Peers { get }
 

@@ -67,14 +67,20 @@ package final class PostgresDatabase: EngineDatabase {
 
     @discardableResult
     package func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
-        try await readers.read(body)
+        do { return try await readers.read(body) } catch {
+            damage.note(error)
+            throw error
+        }
     }
 
     @discardableResult
     package func write<T: Sendable>(
         at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        try await writer.write(at: home, beside: others, body)
+        do { return try await writer.write(at: home, beside: others, body) } catch {
+            damage.note(error)
+            throw error
+        }
     }
 
     package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
@@ -109,6 +115,7 @@ package final class PostgresDatabase: EngineDatabase {
         await notices.stop()
     }
 
+    package let damage = DatabaseDamage()
     package var waitingWrites: Int { writer.waitingCount }
     package var reads: ReadCounts { readers.counts }
 

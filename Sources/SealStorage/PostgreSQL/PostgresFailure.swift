@@ -43,6 +43,9 @@ struct PostgresFailure {
     /// The role may not do that.
     private var isDenied: Bool { state == "42501" }
 
+    /// A page, or an index, is not what it was.
+    private var isDamage: Bool { state == "XX001" || state == "XX002" }
+
     /// It was canceled: for its time, as a rule.
     var isCanceled: Bool { state == "57014" }
 
@@ -51,6 +54,7 @@ struct PostgresFailure {
         if state == "53100" { return .full }
         if isDenied { return .denied(message: message) }
         if isAboutConnection || isConflict { return .unavailable(message: message) }
+        if isDamage { return .damaged(message: "\(state): \(message)") }
         return .failed(code: 0, message: "\(state): \(message)")
     }
 }

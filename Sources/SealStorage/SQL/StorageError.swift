@@ -12,7 +12,9 @@ package enum StorageError: Error, Equatable {
     case unexpectedType(column: String, wanted: String)
     /// The statement has parameters that were given no value, or values for parameters that it does not have.
     case wrongParameters(sql: String)
-    /// The database answered with an error of its own: damage, or a mistake in SQL. The code is SQLite's extended one,
+    /// What the database has on its disk is not what it wrote there.
+    case damaged(message: String)
+    /// The database answered with an error of its own: a mistake in SQL, as a rule. The code is SQLite's extended one,
     /// or 0 for PostgreSQL, whose message begins with its own.
     case failed(code: Int, message: String)
     /// The role that the server has at its database lacks a right there.
@@ -54,6 +56,7 @@ extension StorageError: CustomStringConvertible {
         case .ambiguousColumn(let name): "the result has more than one column \(name)"
         case .unexpectedType(let column, let wanted): "column \(column) does not hold \(wanted)"
         case .wrongParameters(let sql): "parameters and values do not match: \(sql)"
+        case .damaged(let message): "the database is damaged: \(message)"
         case .failed(let code, let message): "database error \(code): \(message)"
         case .denied(let message):
             "the database refuses that to the server's role: \(message). The role has to own the database and all that is "

@@ -160,6 +160,8 @@ extension StorageError {
             self = .full
         } else if primary == SQLITE_CONSTRAINT {
             self = .constraint(message: message)
+        } else if primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB {
+            self = .damaged(message: message)
         } else if primary == SQLITE_BUSY {
             self = .inUse
         } else if code == ResultCode.SQLITE_READONLY_ROLLBACK.rawValue {

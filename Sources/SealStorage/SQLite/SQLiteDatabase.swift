@@ -14,6 +14,7 @@ package final class SQLiteDatabase: EngineDatabase {
     private let writer: GroupWriter<SQLiteWriter>
     private let readers: Readers
     package let peers = Peers.none()
+    package let damage = DatabaseDamage()
 
     /// Opens or creates the file (mode 0600) and brings its schema up to date.
     ///
@@ -101,18 +102,23 @@ package final class SQLiteDatabase: EngineDatabase {
 
     @discardableResult
     package func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
-        do {
-            return try await readers.read(body)
-        } catch let error as DatabaseError {
-            throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
-        }
+        do { return try await readers.read(body) } catch { throw noted(error) }
     }
 
     @discardableResult
     package func write<T: Sendable>(
         at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        try await writer.write(body)
+        do { return try await writer.write(body) } catch { throw noted(error) }
+    }
+
+    private func noted(_ error: any Error) -> any Error {
+        var told = error
+        if let error = error as? DatabaseError {
+            told = StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
+        }
+        damage.note(told)
+        return told
     }
 
     /// Bytes that SQLite has asked for, in this process.

@@ -239,7 +239,9 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as ListenFailure {
             throw Failure.Local(status: error.cause == .inUse ? .tryLater : .badInput, reason: "\(error)")
         } catch let error as StorageError {
-            throw Failure.Local(status: Self.status(of: error), reason: "the server cannot run: \(error)")
+            throw Failure.Local(
+                status: Self.status(of: error), reason: "the server cannot run: \(error)",
+                remedy: Self.remedy(for: error, configuration))
         } catch let error as BlobStoreError {
             throw Failure.Local(status: Self.status(of: error), reason: "the server cannot run: \(error)")
         } catch let error as RelayFailure {
@@ -255,9 +257,19 @@ struct ServeCommand: AsyncParsableCommand {
         switch error {
         case .unavailable: .network
         case .inUse: .tryLater
+        case .damaged: .integrity
         case .unsuitable, .denied: .badInput
         default: .cannotWrite
         }
+    }
+
+    private static func remedy(for error: StorageError, _ configuration: ServerConfiguration) -> String {
+        guard case .damaged = error else { return "" }
+        guard configuration.database == nil else {
+            return "pg_amcheck looks at PostgreSQL's tables and indexes; restore the newest backup that is whole"
+        }
+        let check = AdvisedCommand.line("check", [("data", configuration.dataFolder)])
+        return "see what is damaged, and what to do, with \(check)"
     }
 
     private static func status(of error: BlobStoreError) -> ExitStatus {

@@ -67,6 +67,22 @@ final class BackedUpServer: @unchecked Sendable {
         try queue.close()
     }
 
+    /// Writes over the first page of a table of a stopped server's.
+    func damage(_ table: String) throws {
+        let path = data + "/sealkit.sqlite"
+        let queue = try DatabaseQueue(path: path)
+        let page = try queue.read { database in
+            try UInt64.fetchOne(
+                database, sql: "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?",
+                arguments: [table])
+        }
+        try queue.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: (try #require(page) - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+    }
+
     /// Keeps everybody else from the database of a stopped server.
     func holdingDatabase<T>(_ body: () async throws -> T) async throws -> T {
         var configuration = GRDB.Configuration()
