@@ -367,6 +367,38 @@ import Testing
         }
     }
 
+    /// Nobody has a copy of it: whoever gives it up does so for everybody who has seen it.
+    @Test func whatNobodyHasAnyMoreIsGivenUp() async throws {
+        try await with { server, zone, ann, bob in
+            let (anns, bobs) = (zone.recordID("lost", for: ann), zone.recordID("lost", for: bob))
+            try server.backUp()
+            try await bob.shared.save(bob.note(in: zone.id(for: bob), "only then", name: "lost"))
+            func missed(in database: Database, _ zoneID: RecordZone.ID) async throws -> [String] {
+                try await database.recordZoneChanges(inZoneWith: zoneID).modifications.compactMap {
+                    $0.result.failureCode == .rollback ? $0.recordID.recordName : nil
+                }
+            }
+            #expect(try await missed(in: ann.own, zone.zoneID) == [])
+            try server.restore()
+            #expect(try await missed(in: ann.own, zone.zoneID) == ["lost"])
+            #expect(try await missed(in: bob.shared, zone.id(for: bob)) == ["lost"])
+
+            let results = try await ann.own.modifyRecords(deleting: [anns], savePolicy: .restoring)
+            #expect(Array(results.deleteResults.keys) == [anns])
+            #expect(results.deleteResults.values.compactMap(\.failureCode) == [])
+            #expect(results.saveResults.isEmpty)
+            #expect(try await missed(in: ann.own, zone.zoneID) == [])
+            #expect(try await missed(in: bob.shared, zone.id(for: bob)) == [])
+            #expect(await failure { _ = try await ann.own.record(for: anns) } == .unknownItem)
+            #expect(await failure { _ = try await bob.shared.record(for: bobs) } == .unknownItem)
+            // Said again there is nothing to do, and what was never there is no failure.
+            let never = zone.recordID("never", for: ann)
+            let again = try await ann.own.modifyRecords(deleting: [anns, never], savePolicy: .restoring)
+            #expect(again.deleteResults.count == 2)
+            #expect(again.deleteResults.values.compactMap(\.failureCode) == [])
+        }
+    }
+
     /// A copy that the server would take, for it has lost what came after it: every device that has seen more would
     /// refuse what the server shows from then on.
     @Test func whatWasLostIsNotSavedOverBeforeItIsSent() async throws {

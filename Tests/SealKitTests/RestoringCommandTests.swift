@@ -43,7 +43,7 @@ import Testing
         }
         try server.backUp()
         for name in ["kept", "whole"] { _ = try await save(name, "second", "--update") }
-        _ = try await save("added", "only here", "--type", "Note")
+        for name in ["added", "given-up"] { _ = try await save(name, "only here", "--type", "Note") }
         try await call("record", "delete", "gone", "--zone", "Notes")
         try server.restore()
 
@@ -78,6 +78,12 @@ import Testing
         // What was deleted is deleted again.
         try await call("record", "get", "gone", "--zone", "Notes", status: 76)
         try await call("record", "delete", "gone", "--zone", "Notes", "--restoring")
+        // And what nobody has any more does not stay missing.
+        let missed = try await call("record", "get", "given-up", "--zone", "Notes", status: 76)
+        #expect(missed.errors.contains("sealkit record delete --restoring"), "\(missed.errors)")
+        try await call("record", "list", "--zone", "Notes", status: 76)
+        try await call("record", "delete", "given-up", "--zone", "Notes", "--restoring")
+        try await call("record", "get", "given-up", "--zone", "Notes", status: 66)
         try await call("record", "list", "--zone", "Notes")
         // Once more nothing is lost: the newer version stands.
         _ = try await save("whole", "older", "--restoring", "--type", "Note", status: 79)

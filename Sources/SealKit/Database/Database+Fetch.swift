@@ -74,7 +74,7 @@ extension Database {
     var remedyOfLoss: String {
         scope == .public
             ? "if it was restored from a backup, save what you have of it as a new record, under another name"
-            : "if it was restored from a backup, save what you have of it with the policy restoring"
+            : "if it was restored from a backup, save what you have of it with the policy restoring, or delete it with that"
     }
 
     static func unknown(_ id: Record.ID) -> SealKitError {

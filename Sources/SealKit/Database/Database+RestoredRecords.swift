@@ -33,7 +33,8 @@ extension Database {
                     results[id] = .failure(
                         SealKitError(
                             .unknownItem, "the server has nothing left of record \(id.recordName)",
-                            remedy: "save what you still have of it, with the policy restoring"))
+                            remedy: "save what you still have of it, with the policy restoring, or delete it with that")
+                    )
                 case .failure(let error)?: results[id] = .failure(error)
                 case nil: results[id] = .failure(Database.unanswered(id))
                 }

@@ -70,6 +70,14 @@ extension TrustStore {
         try await judging(place) { try $0.newest(name).map { ($0.revision, $0.hash) } }
     }
 
+    /// The newest statement of a record that is there as far as this device knows.
+    func lastLiving(_ name: String, in place: ScopePlace) async throws(SealKitError) -> SeenStatement? {
+        try await judging(place) { judge in
+            guard try judge.lastPlace(of: name) != nil else { return nil }
+            return try judge.newest(name)
+        }
+    }
+
     /// The highest revisions that this device has seen of records, those that it has seen.
     func lastRevisions(of names: [String], in place: ScopePlace) async throws(SealKitError) -> [String: UInt64] {
         try await judging(place) { judge in

@@ -16,8 +16,9 @@ extension Database {
         case allKeys = 2
         /// Not CloudKit's: the records, and deletions, are those that a server has lost which was restored from a
         /// backup. Each is saved again, all of it, over the older version that the server has, where this device has
-        /// seen a later one; what the server has not lost stays as it is. A copy lacking a key that it was fetched
-        /// without is refused, and so is an asset whose file is neither here nor there.
+        /// seen a later one; what the server has not lost stays as it is. To be deleted, a record of which the server
+        /// has nothing left is made anew, empty: then no device goes on missing it. A copy lacking a key that it was
+        /// fetched without is refused, and so is an asset whose file is neither here nor there.
         case restoring = 3
     }
 

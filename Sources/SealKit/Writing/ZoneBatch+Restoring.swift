@@ -53,25 +53,78 @@ extension ZoneBatch {
             case nil: fail(.save(record), Database.unanswered(record.recordID))
             }
         }
-        var deletions: [Item] = []
+        var (deletions, standIns): ([Item], [Record]) = ([], [])
         for id in deleting {
             switch found[id.recordName] {
-            case .failure(let error): deleteResults[id] = .failure(error)
-            case .success(let stored?):
-                guard let tag = stored.changeTag else { fallthrough }
-                try await note(id, base: nil, stored: stored.base, ground)
-                deletions.append(.delete(id, stored.base, recordType: stored.base.statement.recordType, changeTag: tag))
-            case .success(nil): deleteResults[id] = .success(())
+            case .failure(let error)?: deleteResults[id] = .failure(error)
+            case .success(let stored)?:
+                if let stored, let tag = stored.changeTag {
+                    try await note(id, base: nil, stored: stored.base, ground)
+                    let type = stored.base.statement.recordType
+                    deletions.append(.delete(id, stored.base, recordType: type, changeTag: tag))
+                    continue
+                }
+                switch try await standIn(for: id, over: stored?.base, ground) {
+                case .success(let record?): standIns.append(record)
+                case .success(nil): deleteResults[id] = .success(())
+                case .failure(let error): deleteResults[id] = .failure(error)
+                }
             case nil: deleteResults[id] = .failure(Database.unanswered(id))
             }
         }
-        guard isAtomic, saves.count + deletions.count < records.count + deleting.count,
+        guard isAtomic, saves.count + deletions.count + standIns.count < records.count + deleting.count,
             saveResults.values.contains(where: { $0.isFailure })
                 || deleteResults.values.contains(where: { $0.isFailure })
-        else { return (saves, deletions) }
+        else {
+            deletions += try await saved(standIns)
+            return (saves, deletions)
+        }
         for record in saves { fail(.save(record), ZoneBatch.batchFailed) }
         for item in deletions { fail(item, ZoneBatch.batchFailed) }
+        for record in standIns { deleteResults[record.recordID] = .failure(ZoneBatch.batchFailed) }
         return ([], [])
+    }
+
+    /// An empty record in the place of one that this device has seen, and of which the server has nothing left. It
+    /// takes no deletion of what it does not have, and without one every device that has seen the record would go on
+    /// missing it.
+    /// - Parameter stored: an older deletion of it that the server has.
+    /// - Returns: nil where nothing was lost; `rollback` for a record that was in a share's scope, into which an empty
+    ///   one does not come.
+    private func standIn(
+        for id: Record.ID, over stored: Record.Base?, _ ground: ZoneGround
+    ) async throws(SealKitError) -> Result<Record?, SealKitError> {
+        guard let seen = try await database.core.trust.lastLiving(id.recordName, in: ground.place) else {
+            return .success(nil)
+        }
+        if let stored, stored.statement.revision > seen.revision { return .success(nil) }
+        guard seen.place.scopeID == ground.place.scope else { return .failure(database.hidden(id)) }
+        return .success(Record(recordType: seen.recordType, recordID: id))
+    }
+
+    /// Saves them, numbered past what was lost. What stops before they are deleted leaves empty records, which are
+    /// deleted as any others.
+    /// - Returns: their deletions.
+    private mutating func saved(_ standIns: [Record]) async throws(SealKitError) -> [Item] {
+        guard !standIns.isEmpty else { return [] }
+        var batch = ZoneBatch(
+            database: database, zoneID: zoneID, savePolicy: .restoring, isAtomic: false, progress: .nobody)
+        try await batch.run(saving: standIns, deleting: [])
+        var items: [Item] = []
+        for id in standIns.map(\.recordID) {
+            switch batch.saveResults[id] {
+            case .failure(let error)?: deleteResults[id] = .failure(error)
+            case .success(let saved)?:
+                guard let base = saved.base else {
+                    deleteResults[id] = .failure(Database.unanswered(id))
+                    continue
+                }
+                items.append(
+                    .delete(id, base, recordType: saved.recordType, changeTag: saved.recordChangeTag ?? ""))
+            case nil: deleteResults[id] = .failure(Database.unanswered(id))
+            }
+        }
+        return items
     }
 
     /// Before anything is sent: a copy of less than this device has seen is signed where the server has more as well,

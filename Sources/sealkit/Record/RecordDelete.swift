@@ -11,7 +11,7 @@ struct RecordDelete: AccountHolderCommand {
               sealkit record delete first --zone Notes
 
             A server that was restored from a backup may show again what was deleted since; this device refuses it, and --restoring \
-            deletes it again.
+            deletes it again. It also gives up what such a server has nothing left of, and this device goes on missing.
             """)
 
     @Argument(help: "The record's name.")
@@ -19,7 +19,7 @@ struct RecordDelete: AccountHolderCommand {
 
     @OptionGroup var zone: PlaceOptions
 
-    @Flag(help: "Delete again what a restored server has lost the deletion of.")
+    @Flag(help: "Delete again what a restored server has lost the deletion of, or all of.")
     var restoring = false
 
     @OptionGroup var global: GlobalOptions

@@ -36,12 +36,12 @@ enum CommandWords {
         ("with endFork(of:shareRecordName:)", "with sealkit zone end-fork --share"),
         ("with endFork(of:shareRecordName:abandoning:)", "with sealkit zone end-fork --share --abandon"),
         (
-            "save what you have of it with the policy restoring",
-            "sealkit record get --restoring shows what it has, and sealkit record save --restoring saves it again"
+            "save what you have of it with the policy restoring, or delete it with that",
+            "sealkit record get --restoring shows what it has, sealkit record save --restoring saves it again, and sealkit record delete --restoring gives it up"
         ),
         (
-            "save what you still have of it, with the policy restoring",
-            "save what you still have of it with sealkit record save --restoring"
+            "save what you still have of it, with the policy restoring, or delete it with that",
+            "save what you still have of it with sealkit record save --restoring, or give it up with sealkit record delete --restoring"
         ),
         ("save over it with the policy allKeys", "save over it with sealkit record save --overwrite"),
         ("merge into serverRecord and save that", "look at what it has now, and save your change again with --update"),
