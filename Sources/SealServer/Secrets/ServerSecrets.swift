@@ -13,6 +13,9 @@ struct ServerSecrets: Sendable {
 
     init(folder: String) throws {
         Sodium.start()
+        for path in ["", "/token-keys", "/webhook-keys", "/" + ConsoleKeys.folderName].map({ folder + $0 }) {
+            try SecretFile.requireOwn(folder: path)
+        }
         addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
         tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
         management = try ManagementTokens(secretsFolder: folder, randomBytes: systemRandomBytes)

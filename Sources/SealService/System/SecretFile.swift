@@ -48,6 +48,13 @@ package enum SecretFile {
         return bytes
     }
 
+    /// That nobody but its owner can put something else in the place of what a folder has; one that is not there has
+    /// nothing.
+    package static func requireOwn(folder path: String) throws(SecretFileError) {
+        guard let status = FileStatus(path: path), status.mode & 0o022 != 0 else { return }
+        throw .replaceableByOthers(path: path)
+    }
+
     /// Writes a new key beside the path and links it there once it is durable: a crash leaves a whole key or none, and
     /// a key that exists is never replaced. Made by root, it is its folder's owner's: the server may run as somebody
     /// else.
@@ -90,6 +97,8 @@ package enum SecretFile {
 public enum SecretFileError: Error, Equatable, CustomStringConvertible {
     case wrongSize(path: String)
     case readableByOthers(path: String)
+    /// Of a folder, into which others may write.
+    case replaceableByOthers(path: String)
     /// Of the file with the operator's management token.
     case malformedToken(path: String)
 
@@ -97,6 +106,8 @@ public enum SecretFileError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .wrongSize(let path): "\(path) is not a key of 32 bytes. Restore it from a backup of the secrets folder."
         case .readableByOthers(let path): "\(path) can be read by others than its owner. Run: chmod 600 \(path)"
+        case .replaceableByOthers(let path):
+            "Others than its owner can replace what is in \(path). Look whether somebody has, and run: chmod go-w \(path)"
         case .malformedToken(let path):
             "\(path) does not hold a management token. Remove it: the server makes a new one at its next start."
         }

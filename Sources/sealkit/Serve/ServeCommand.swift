@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SealKit
 import SealServer
+import SealService
 import SealStorage
 import SealSystem
 import Synchronization
@@ -236,6 +237,8 @@ struct ServeCommand: AsyncParsableCommand {
             throw error
         } catch let error as DataFolderInUse {
             throw Failure.Local(status: .tryLater, reason: "\(error)")
+        } catch let error as SecretFileError {
+            throw Failure.Local(status: .badInput, reason: "\(error)")
         } catch let error as ListenFailure {
             throw Failure.Local(status: error.cause == .inUse ? .tryLater : .badInput, reason: "\(error)")
         } catch let error as StorageError {

@@ -133,6 +133,22 @@ import Testing
         #expect(await start() == "started")
     }
 
+    /// Whoever may write there may put an operator's token of their own in the place of the server's.
+    @Test(arguments: ["", "/token-keys", "/webhook-keys", "/console-keys"])
+    func secretsThatOthersCanReplaceAreRefused(name: String) throws {
+        let secrets = folder.file("data.secrets")
+        try PrivateFiles.createFolder(at: secrets + "/console-keys")
+        _ = try ServerSecrets(folder: secrets)
+        for mode: mode_t in [0o777, 0o720, 0o1777] {
+            chmod(secrets + name, mode)
+            #expect(throws: SecretFileError.replaceableByOthers(path: secrets + name)) {
+                try ServerSecrets(folder: secrets)
+            }
+        }
+        chmod(secrets + name, 0o755)
+        #expect(throws: Never.self) { try ServerSecrets(folder: secrets) }
+    }
+
     /// What an operator does who has lost the secrets for good, as the message says.
     @Test func lostSecretsCanBeGivenUp() async throws {
         #expect(await start() == "started")
