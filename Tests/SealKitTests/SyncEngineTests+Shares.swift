@@ -1,4 +1,6 @@
+import Foundation
 import SealLab
+import SealStatements
 import Synchronization
 import Testing
 
@@ -116,6 +118,17 @@ extension SyncEngineTests {
         #expect(app.sent.first?.failedRecordSaves.map(\.error.code) == [.batchRequestFailed])
         #expect(engine.state.pendingRecordZoneChanges.count == 2)
         #expect(await failure { _ = try await ann.own.record(for: mine.recordID) } == .unknownItem)
+
+        // Nor what a later request of the same send has.
+        let many = (0..<420).map { ann.note(in: zone, "not for bob", name: "many-\($0)") }
+        var tooLarge = without
+        tooLarge.thumbnailImageData = Data(count: Limits.previewBytes)
+        app.give(Batch(recordsToSave: many, sharesToSave: [tooLarge]))
+        engine.state.add(pendingRecordZoneChanges: app.changes)
+        #expect(await failure { try await engine.sendChanges() } == .partialFailure)
+        #expect(await failure { _ = try await ann.own.record(for: many[0].recordID) } == .unknownItem)
+        #expect(await failure { _ = try await ann.own.record(for: many[419].recordID) } == .unknownItem)
+        engine.state.remove(pendingRecordZoneChanges: many.map { .saveRecord($0.recordID) })
 
         app.give(Batch(recordsToSave: [mine], sharesToSave: [without]))
         try await engine.sendChanges()

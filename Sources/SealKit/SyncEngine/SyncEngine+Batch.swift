@@ -88,6 +88,22 @@ extension SyncEngine {
             refusals[share.recordID] = error
         }
 
+        /// Refuses what is of zones that somebody was to be put out of before.
+        func refusing(_ zones: Set<RecordZone.ID>) -> RecordZoneChangeBatch {
+            guard !zones.isEmpty else { return self }
+            var batch = self
+            for id in recordIDs where zones.contains(id.zoneID) {
+                batch.refusals[id] = batch.refusals[id] ?? ZoneBatch.batchFailed
+            }
+            return batch
+        }
+
+        /// Zones of which a share is refused that puts somebody out, and goes before everything else there.
+        func heldZones(_ isRefused: (Record.ID) -> Bool) -> [RecordZone.ID] {
+            guard !atomicByZone else { return [] }
+            return sharesToSave.filter { $0.takesRightAway && isRefused($0.recordID) }.map(\.zoneID)
+        }
+
         static let mostItems = 250
         static let mostBytes = 1 << 20
         /// What a request takes.

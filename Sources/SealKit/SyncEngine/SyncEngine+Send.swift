@@ -136,6 +136,8 @@ extension SyncEngine {
         _ given: SendChangesContext, _ run: Run, _ sent: inout Sent
     ) async throws(SealKitError) {
         var context = given
+        // Zones that somebody was to be put out of first, and was not: nothing of them goes with this send any more.
+        var held: Set<RecordZone.ID> = []
         while true {
             // What is added from here on may be newer than the values that the delegate is about to give.
             let moment = ownState.moment
@@ -148,12 +150,18 @@ extension SyncEngine {
                     remedy: "give only what context.options.scope contains")
             }
             // What has failed goes again with the next send, when the app had a chance to mend it.
-            let open = batch.without(context.options.scope.failed)
+            let open = batch.without(context.options.scope.failed).refusing(held)
             guard !open.recordIDs.isEmpty else { return }
+            held.formUnion(open.heldZones { open.refusals[$0] != nil })
             if !open.refusals.isEmpty { try await note(refused(open), &context, &sent, moment) }
             var requests = open.without(Set(open.refusals.keys)).requests
             while !requests.isEmpty {
-                let answer = try await send(requests.removeFirst(), run)
+                let next = requests.removeFirst().refusing(held)
+                if !next.refusals.isEmpty { try await note(refused(next), &context, &sent, moment) }
+                let request = next.without(Set(next.refusals.keys))
+                guard request.count > 0 else { continue }
+                let answer = try await send(request, run)
+                held.formUnion(answer.request.heldZones { !(answer.shared[$0]?.isSuccess ?? true) })
                 requests.insert(contentsOf: answer.again, at: 0)
                 try await note(answer, &context, &sent, moment)
             }
