@@ -161,13 +161,18 @@ extension Account {
 }
 
 extension ContainerCore {
-    /// Every scope that the server lists or this device has seen, with the database to reach it through.
+    /// Every scope that the server lists or this device has seen, with the database to reach it through: zones before
+    /// the shares in them. A share is told of new keys after its zone, which from then on refuses what was signed by
+    /// the former ones and takes a record out of the share.
     func allScopes() async throws(SealKitError) -> [(database: Database, scope: SealStatements.Scope)] {
         var scopes = Set(try await knownScopes())
         for database in [Database(core: self, scope: .private), Database(core: self, scope: .shared)] {
             scopes.formUnion(try await database.listedScopes())
         }
-        return scopes.sorted { $0.id.hex < $1.id.hex }.map { scope in
+        return scopes.sorted { one, other in
+            one.shareRecordName.isEmpty == other.shareRecordName.isEmpty
+                ? one.id.hex < other.id.hex : one.shareRecordName.isEmpty
+        }.map { scope in
             (Database(core: self, scope: scope.owner == userID() ? .private : .shared), scope)
         }
     }
