@@ -208,6 +208,28 @@ import Testing
         }
     }
 
+    /// Its failure was told, and the app saves in another way, or not at all: nothing of it comes again.
+    @Test(arguments: [false, true]) func oneWhoseFailureWasToldCanBeGivenUp(isFoundAgain: Bool) async throws {
+        try await withJournal { device, zone in
+            let container = device.container
+            let operation = CKModifyRecordsOperation(recordsToSave: [CKRecord.note("a", in: zone)])
+            operation.configuration.isLongLived = true
+            operation.configuration.qualityOfService = .userInitiated
+            let offline = device.inject(.offline)
+            await run(operation, in: container.privateCloudDatabase)
+            offline.remove()
+            let found = try await container.longLivedOperation(for: operation.operationID)
+            let given = isFoundAgain ? try #require(found) : operation
+            given.cancel()
+            var left = try await container.allLongLivedOperationIDs()
+            for _ in 0..<200 where !left.isEmpty {
+                try await Task.sleep(for: .milliseconds(50))
+                left = try await container.allLongLivedOperationIDs()
+            }
+            #expect(left.isEmpty)
+        }
+    }
+
     /// The app gives it up.
     @Test func aCancelledOneIsGone() async throws {
         try await withJournal { device, zone in

@@ -20,6 +20,11 @@ extension LongLivedWork {
     }
 }
 
+extension LongLivedWork {
+    /// The app wants no end of it. What cannot be removed is listed again after a restart.
+    func giveUp() { Task { _ = try? await self.end() } }
+}
+
 extension CKError {
     /// There is something left to do for a long-lived operation that has failed with this: nobody has cancelled it, and
     /// a later attempt may go well.

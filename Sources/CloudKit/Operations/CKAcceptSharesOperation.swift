@@ -38,7 +38,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
                 self.perShareResultBlock?(metadata, result.untyped)
             }
         }
-        try results.throwFailures()
+        try throwFailures(results)
     }
 
     override func ended(_ failure: CKError?) {

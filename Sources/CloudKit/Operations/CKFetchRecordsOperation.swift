@@ -88,6 +88,8 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     override func told(_ failure: CKError?) async { await kept?.wasTold(failure) }
 
+    override func givenUp() { kept?.giveUp() }
+
     override func releaseBlocks() {
         super.releaseBlocks()
         perRecordProgressBlock = nil

@@ -112,6 +112,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     override func told(_ failure: CKError?) async { await kept?.wasTold(failure) }
 
+    override func givenUp() { kept?.giveUp() }
+
     /// Not with a share in it, whose participants no journal keeps.
     override var outlastsProcess: Bool {
         if kept != nil { return true }

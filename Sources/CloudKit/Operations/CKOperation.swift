@@ -101,8 +101,14 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     open override func cancel() {
         super.cancel()
-        state.withLock { $0.task }?.cancel()
+        let (task, isAtWork) = state.withLock { ($0.task, $0.phase == .executing) }
+        task?.cancel()
+        // Of what is not at work nothing tells the end.
+        if !isAtWork { givenUp() }
     }
+
+    /// It was cancelled before it was added, or after its end was told.
+    func givenUp() {}
 
     /// What the operation is about, to its end, whatever that is: it is told once, here.
     func run() async {

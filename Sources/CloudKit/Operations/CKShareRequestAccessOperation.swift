@@ -22,7 +22,7 @@ open class CKShareRequestAccessOperation: CKOperation, @unchecked Sendable {
             try await chosenContainer.asked(for: shareURLs?.eachOnce ?? [], contact: contact)
         }
         for (url, result) in results { tell { self.perShareAccessRequestResultBlock?(url, result.untyped) } }
-        try results.throwFailures()
+        try throwFailures(results)
     }
 
     override func ended(_ failure: CKError?) { shareAccessRequestResultBlock?(failure.asResult) }

@@ -18,6 +18,16 @@ extension Array {
     }
 }
 
+extension CKOperation {
+    /// - Throws: what items have failed with; `operationCancelled` where that is what some of them ended with.
+    func throwFailures<ID: Hashable & Sendable, Value>(_ results: [(ID, Result<Value, CKError>)]) throws(CKError) {
+        if isCancelled, results.contains(where: { $0.1.error?.code == .operationCancelled }) {
+            throw CKError(any: CancellationError())
+        }
+        try results.throwFailures()
+    }
+}
+
 extension Array where Element: Hashable {
     /// Each once, where it comes first: what is named twice is told once.
     var eachOnce: [Element] {
