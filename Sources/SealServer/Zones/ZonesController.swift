@@ -11,6 +11,8 @@ struct ZonesController: Sendable {
     let jobs: Jobs
     let quotas: Quotas
     let rosters: RosterCache
+    /// Of the writers' connections so many at most wait for zones that many read, while somebody saves there.
+    private let showing = AsyncSlots(count: 2)
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.zones.modify) { try await modify($0, $1) }
@@ -51,10 +53,12 @@ struct ZonesController: Sendable {
         }
         if let answer = waiting.answer { return answer }
         // Only the caller's own views move; their zones stand still meanwhile, for who saves there and for the job.
-        try await transactions.write(
-            as: call.session, at: .account(call.session.accountID), beside: ZoneTouch.homes(of: waiting.zones)
-        ) { connection in
-            try ZonesAnswers(for: call.session, call.path, in: connection).show(waiting.zones)
+        try await showing.run {
+            try await transactions.write(
+                as: call.session, at: .account(call.session.accountID), beside: ZoneTouch.homes(of: waiting.zones)
+            ) { connection in
+                try ZonesAnswers(for: call.session, call.path, in: connection).show(waiting.zones)
+            }
         }
         // One moment of the feed, which others' writes move too.
         return try await transactions.read { [feedNames] connection in
