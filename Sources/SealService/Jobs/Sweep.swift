@@ -20,6 +20,8 @@ package struct Sweep: Sendable {
     /// the rest goes where it is at home, beside the bill that it was on.
     package func run(_ turn: JobTurn) async throws {
         let now = turn.now
+        // One server's, before anything is read.
+        try await turn.keep()
         while let idle = try await turn.next({ try NotificationFeed.idleWebhooks(in: $0) }) {
             try await turn.step(at: turn.home) { try NotificationFeed.dropWebhooks(idle, in: $0) }
         }

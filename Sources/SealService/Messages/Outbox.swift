@@ -116,7 +116,8 @@ package final class Outbox: Sendable {
     /// Whether anything is there that nobody sends: of a process that is not there any more, or whose end could not be
     /// noted, by its own process either, so that it is there though its code is of no use.
     package func hasLeftOvers(in connection: any SQLConnection) throws -> Bool {
-        try OutgoingMessages.haveExpired(now: clock(), in: connection)
+        // Whoever sends it gives it up, counts that and says so: what is there long after that is nobody's.
+        try OutgoingMessages.haveExpired(now: clock() - CodeMessage.lifetime, in: connection)
             || !messengers.isEmpty && rows.areLeftOver(in: connection)
     }
 

@@ -82,7 +82,7 @@ package enum NotificationFeed {
     package static func isKept(
         _ id: ID, of owner: Int64, _ place: Place, in connection: any SQLConnection
     ) throws -> Bool {
-        guard (place.floor...place.last).contains(id.number) else { return false }
+        guard id.number >= place.floor, id.number <= place.last else { return false }
         // No run of another history has the same number.
         return try id.run == place.origin.run || id.run == origin(of: id.number, of: owner, in: connection).run
     }
