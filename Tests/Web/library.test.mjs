@@ -498,7 +498,8 @@ test('whoever shares a folder loses nothing that another one has kept', () => in
         for (let turn = 0; turn < 10; turn++) await add(store, place * 10 + turn);
     }));
     await stores[0].exchange('zone', there => {
-        assert.deepEqual(JSON.parse(text(there)).sort((a, b) => a - b), Array.from({ length: 80 }, (_, number) => number));
+        // One that others went past is made again, and may be there already.
+        assert.deepEqual([...new Set(JSON.parse(text(there)))].sort((a, b) => a - b), Array.from({ length: 80 }, (_, number) => number));
         return undefined;
     });
     assert.equal(fs.readdirSync(folder).length, 1);

@@ -192,6 +192,7 @@ class MishapTests:
             odo.page.locator("form:not([data-before])").wait_for()
             odo.heading("Type the code")
             that(odo.page.get_by_text("tries are left").count() == 0, "a try was counted that was none")
+            expect(odo.page.get_by_text(UNREACHABLE)).to_be_visible()
             # It has, and is used: the address is proven.
             lost = []
 

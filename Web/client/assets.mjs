@@ -33,9 +33,8 @@ import { ServerError } from './server.mjs';
 const [chunk, tag] = [65_536, 16];
 // What the module is given at once: 1 MiB.
 const chunksAtOnce = 16;
-// In a row, where the line breaks, each of which brings less than that.
+// In a row, where the line breaks, each of which brings less than a chunk.
 const tries = 5;
-const enough = chunksAtOnce * chunk;
 const octets = 'application/octet-stream';
 
 /** @param {Reader} answer where the module's answer begins @param {Database} database @returns {{ handle: number, path: Place }} */
@@ -161,7 +160,7 @@ async function goingOn(account, path, place, end, take) {
             });
         } catch (error) {
             // By a byte each time it would never end.
-            left = place() >= before + enough ? tries : left - 1;
+            left = place() >= before + chunk ? tries : left - 1;
             if (codeOf(error) !== 'networkFailure' || left === 0) throw error;
             await new Promise(resolve => setTimeout(resolve, 1000));
         }

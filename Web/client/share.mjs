@@ -598,7 +598,7 @@ function askAddress(problem) {
 }
 
 /** @param {string} address @param {number} left */
-function askCode(address, left) {
+function askCode(address, left, problem = '') {
     const again = element('button.button.plain', { type: 'button', disabled: true, onclick: () => guard(resend) }, '');
     const until = Date.now() + codePause;
     const wait = () => {
@@ -614,7 +614,7 @@ function askCode(address, left) {
         return askCode(address, codeTries);
     };
     screen(texts.codeTitle, paragraph(texts.code(address)),
-        left < codeTries && note(texts.codeWrong(left), 'warning', 'warn'),
+        left < codeTries && note(texts.codeWrong(left), 'warning', 'warn'), problem && note(problem, 'warning', 'warn'),
         form([field('code', texts.codeField, '', { kind: 'code', autocomplete: 'one-time-code', inputMode: 'numeric' })],
             async ({ code }, refuse) => {
                 // Anything else would cost a try.
@@ -623,7 +623,7 @@ function askCode(address, left) {
                     await ask('proveCode', { code });
                 } catch (error) {
                     // It may have been right, and is used then: whether the address is proven is the server's to say.
-                    if (passing.includes(codeOf(error))) return guard(() => look(() => askCode(address, left)));
+                    if (passing.includes(codeOf(error))) return guard(() => look(() => askCode(address, left, explain(codeOf(error)))));
                     if (codeOf(error) !== 'verificationFailed') throw error;
                     return left === 1 ? askAddress(texts.errors.verificationFailed) : askCode(address, left - 1);
                 }

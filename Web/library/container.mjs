@@ -81,8 +81,9 @@ const cancelled = why => new CKError('operationCancelled', { reason: `${why} mea
 function unlessEnded(signal, wait) {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-        wait().then(resolve, reject);
+        const end = () => reject(signal.reason);
+        signal.addEventListener('abort', end, { once: true });
+        wait().then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
     });
 }
 

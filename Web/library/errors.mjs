@@ -166,7 +166,9 @@ const fileCodes = new Map([['NotReadableError', 'assetFileModified'], ['NotFound
  */
 export function asCKError(error, recordName) {
     if (error instanceof AppsOwn) throw error;
-    if (error instanceof CKError) return error;
+    if (error instanceof CKError) {
+        return recordName === undefined || error.recordName !== undefined ? error : new CKError(error.serverErrorCode, { ...CKError.parts(error).about, recordName });
+    }
     const { code, name = '', message = '', reason = '', remedy = '', wait = 0 } =
         /** @type {{ code?: unknown, name?: string, message?: string, reason?: string, remedy?: string, wait?: number }} */ (error ?? {});
     if (typeof code === 'string') return new CKError(code, { reason, remedy, retryAfter: wait / 1000, recordName, isServers: error instanceof ServerError });

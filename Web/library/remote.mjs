@@ -305,14 +305,23 @@ export function remoteContainer(configuration, local) {
      * @param {'createAccount' | 'signIn'} method
      */
     const entering = method => async (/** @type {any} */ way) => {
+        const mine = ++begun;
         const given = way?.passkey === true ? { ...way, passkey: await passkeys.answer(await call('passkeyInput', []), method === 'createAccount') } : way;
+        // The worker knows of no way in before this.
+        if (mine !== begun) throw new CKError('operationCancelled', { reason: 'Somebody has signed out, or begun to come in by another way, meanwhile.' });
         const identity = await call(method, [given]);
         passkeys.haveEntered();
         return identity;
     };
     const passkeys = new Passkeys(configuration.server);
+    /** Ways in and out, each of which ends those before it. */
+    let begun = 0;
+    const beginning = (/** @type {string} */ method) => (/** @type {unknown[]} */ ...args) => {
+        begun += 1;
+        return call(method, args);
+    };
     const container = Object.assign(asking(methods.container, call), {
-        createAccount: entering('createAccount'), signIn: entering('signIn'),
+        createAccount: entering('createAccount'), signIn: entering('signIn'), enrol: beginning('enrol'), signOut: beginning('signOut'),
         getDatabaseWithDatabaseScope: (/** @type {'PUBLIC' | 'PRIVATE' | 'SHARED'} */ databaseScope) => databaseOf(container, databaseScope),
         containerIdentifier: local.containerIdentifier, environment: local.environment,
         privateCloudDatabase: database('privateCloudDatabase'), sharedCloudDatabase: database('sharedCloudDatabase'),
