@@ -29,6 +29,14 @@ import Testing
                 keys.append($0.text())
             }
         }
+        // A first start that never came to the server is gone on with by the next.
+        await #expect(throws: SealKitError.self) {
+            _ = try await Notebook(
+                server: "http://127.0.0.1:1", folder: self.server.folder, passphrase: "correct horse"
+            ) {
+                _ in Issue.record("no account was made")
+            }
+        }
         let first = try await open()
         let id = try await first.add("Tomatoes go left", to: "garden")
         try await first.add("Ring the roofer", to: "house")

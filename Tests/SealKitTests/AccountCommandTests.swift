@@ -20,6 +20,35 @@ import Testing
 
     private func folder(_ path: String) -> URL { home.url.appendingPathComponent(".config/sealkit/" + path) }
 
+    /// Nothing but the same command uses it, and that command needs nothing else.
+    @Test func anAccountWhoseMakingWasCutOffIsGoneOnWith() async throws {
+        let server = try ServerProcess.shared.get()
+        let file = home.url.appendingPathComponent("ann.json")
+        let cutOff = try await run("account", "create", "--server", "http://127.0.0.1:1", "--key-file", file.path)
+        #expect(cutOff.status == 69, "\(cutOff.errors)")
+        #expect(cutOff.errors.contains("the same command again"), "\(cutOff.errors)")
+        let begun = try #require(try await FileKeyStore(file: file).load())
+        #expect(begun.isUnfinished)
+        let used = try await run("zone", "list", "--key-file", file.path)
+        #expect(used.status == 77, "\(used.errors)")
+        #expect(used.errors.contains("sealkit account create"), "\(used.errors)")
+        // Another way in leaves it.
+        let recovered = try await run("account", "recover", "--server", server.origin, "--key-file", file.path)
+        #expect(recovered.status == 73, "\(recovered.errors)")
+        let passphrase = home.url.appendingPathComponent("passphrase.txt")
+        try Data("correct horse\n".utf8).write(to: passphrase)
+        let made = try await run(
+            "account", "create", "--server", server.origin, "--key-file", file.path, "--passphrase-file",
+            passphrase.path)
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try KeyFile(contentsOf: file).isSealed)
+        let store = FileKeyStore(file: file) { () throws(SealKitError) in "correct horse" }
+        let kept = try #require(try await store.load())
+        #expect(!kept.isUnfinished)
+        #expect(kept.server == server.origin)
+        #expect(kept.seeds[0].bytes.copyBytes() == begun.seeds[0].bytes.copyBytes())
+    }
+
     @Test func accountsLieSideBySide() async throws {
         let server = try ServerProcess.shared.get()
         let made = try await run("account", "create", "--server", server.origin)

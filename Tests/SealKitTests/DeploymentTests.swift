@@ -34,6 +34,15 @@ import Testing
             ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
         #expect(command.status == 65, "\(command.errors)")
         #expect(command.errors.contains("calls itself https://notes.example.org"), "\(command.errors)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+        // Under the right address it is made, wherever the wrong one led to.
+        let store = MemoryKeyStore()
+        let kept = await error { _ = try await Account.create(transport: transport, in: store) }
+        #expect(kept?.code == .invalidArguments)
+        #expect(try await Account.load(from: store) == nil)
+        let right = try HTTPTransport(server: try ServerProcess.shared.get().origin)
+        let (account, _) = try await Account.create(transport: right, in: store)
+        #expect(try await account.status() == .available)
     }
 
     /// An account that was there before the server got its name.

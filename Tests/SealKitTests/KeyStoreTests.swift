@@ -73,6 +73,17 @@ import Testing
             none.seeds = []
             #expect(await failure { try await store.save(none, replacing: nil) } == .invalidArguments)
             #expect(try await store.load() == nil)
+            // One that was begun to be made is none, until it is made.
+            var begun = try secrets()
+            begun.isUnfinished = true
+            try await store.save(begun, replacing: nil)
+            #expect(try await store.load()?.isUnfinished == true)
+            #expect(try await Account.load(from: store) == nil)
+            var made = begun
+            made.isUnfinished = false
+            try await store.save(made, replacing: begun)
+            #expect(try await store.load()?.isUnfinished == false)
+            #expect(try await Account.load(from: store) != nil)
         }
         #expect(await failure { _ = try secrets(65) } == .invalidArguments)
     }
@@ -321,7 +332,10 @@ import Testing
         try await accounts.signIn(from: MemoryKeyStore())
         #expect(accounts.account == nil)
 
-        let elsewhere = MemoryKeyStore()
+        // What was begun and not made is in nobody's way.
+        var begun = try secrets()
+        begun.isUnfinished = true
+        let elsewhere = MemoryKeyStore(begun)
         let recovered = try await Account.recover(recoveryKey, transport: transport, in: elsewhere)
         #expect(try await elsewhere.load()?.isSame(as: recovered.secrets) == true)
         #expect(SecretBytes.areEqual(recovered.seed.bytes, account.seed.bytes))

@@ -64,16 +64,22 @@ import Testing
         }
         #expect(lost != nil)
         let begun = try #require(try await store.load())
+        // An app makes an account where it loads none: so it comes back to this one.
+        #expect(try await Account.load(from: store) == nil)
         network.lose([])
         let (account, key) = try await Account.create(transport: network, registrationCode: code, in: store)
         let kept = try #require(try await store.load())
         #expect(kept.isSame(as: begun))
+        #expect(try await Account.load(from: store) != nil)
         #expect(try await account.devices().count == 1)
         #expect(try await account.isGood(key))
-        // It is there now, with the key that was shown.
+        // It is there now, with the key that was shown, and nobody is asked about it.
+        let calls = network.calls.count
         #expect(
             await failure { _ = try await Account.create(transport: network, registrationCode: code, in: store) }
                 == .constraintViolation)
+        #expect(network.calls.count == calls)
+        #expect(try await Account.load(from: store) != nil)
         #expect(try await account.isGood(key))
         #expect(try await account.devices().count == 1)
     }
@@ -83,7 +89,7 @@ import Testing
             mail: false, arguments: ["--registration", "invite", "--operator", "127.0.0.1:0"])
         defer { server.stop() }
         let transport = try HTTPTransport(server: server.origin)
-        let codes = try await codes(server, 2)
+        let codes = try await codes(server, 3)
         let answers = Mutex<[String?]>([nil, "correct horse"])
         let store = FileKeyStore(file: server.folder.appendingPathComponent("ann.json")) {
             () throws(SealKitError) in
@@ -96,23 +102,28 @@ import Testing
             await failure { _ = try await Account.create(transport: transport, registrationCode: codes[0], in: store) }
                 == .operationCancelled)
         _ = try await Account.create(transport: transport, registrationCode: codes[0], in: store)
-        // What was refused for certain, or never sent, is kept nowhere.
+        // What was refused, or never sent, is no account, and in nobody's way.
         let empty = MemoryKeyStore()
         #expect(
             await failure { _ = try await Account.create(transport: transport, registrationCode: codes[0], in: empty) }
                 == .verificationFailed)
-        #expect(try await empty.load() == nil)
+        #expect(try await Account.load(from: empty) == nil)
         let nowhere = try HTTPTransport(server: "http://127.0.0.1:1")
         #expect(await failure { _ = try await Account.create(transport: nowhere, in: empty) } == .networkFailure)
-        #expect(try await empty.load() == nil)
+        #expect(try await Account.load(from: empty) == nil)
+        let (late, _) = try await Account.create(transport: transport, registrationCode: codes[2], in: empty)
+        #expect(try await late.status() == .available)
+        #expect(try await empty.load()?.server == transport.origin)
         // An app that was ended before the server heard of its account goes on with it.
         var random = SystemRandom()
-        let kept = try AccountSecrets(server: transport.origin, seeds: [AccountSeed(random: &random)])
+        var kept = try AccountSecrets(server: transport.origin, seeds: [AccountSeed(random: &random)])
+        kept.isUnfinished = true
         let cold = MemoryKeyStore(kept)
         let (account, _) = try await Account.create(transport: transport, registrationCode: codes[1], in: cold)
         #expect(try await account.status() == .available)
         let after = try #require(try await cold.load())
         #expect(after.isSame(as: kept))
+        #expect(!after.isUnfinished)
     }
 
     /// Who is invited to a share of such a server makes the account with the same command.

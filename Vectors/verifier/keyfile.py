@@ -29,6 +29,8 @@ def read_seeds(path: Path) -> list[bytes]:
         fields.text("server")  # for people: nothing here speaks to a server
         if "deviceName" in document:
             fields.text("deviceName")  # for people, too
+        if "unfinished" in document:
+            fields.raw("unfinished")  # for whoever makes it
         sealed = fields.raw("sealed")
         seeds = from_base64url(fields.text("seeds"), Reason.EXPORT)
     except Disagreement as disagreement:

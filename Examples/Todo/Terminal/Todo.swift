@@ -108,7 +108,8 @@ struct Login: AsyncParsableCommand {
                 try RecoveryKey(text: readLine() ?? ""), transport: transport, trust: try device.trust(),
                 in: device.keys)
         } else {
-            let (_, recoveryKey) = try await Account.create(transport: transport, in: device.keys)
+            let (_, recoveryKey) = try await Account.create(
+                transport: transport, trust: try device.trust(), in: device.keys)
             print(
                 "The recovery key is shown this once. It brings the account to other devices, and back where all are lost:"
             )

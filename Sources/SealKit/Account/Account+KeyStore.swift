@@ -15,6 +15,9 @@ extension Account {
 
     /// The account that a store keeps. Nothing is asked of the server.
     ///
+    /// One whose making was cut off is none yet: `create(transport:deviceName:trust:registrationCode:in:)` goes on with
+    /// it.
+    ///
     /// <!-- swift: @Sendable func askForPassphrase() async throws(SealKitError) -> String {}; func showWelcome() {} -->
     /// ```swift
     /// let store = FileKeyStore(file: keyFile) { () async throws(SealKitError) in
@@ -26,24 +29,24 @@ extension Account {
     /// ```
     /// - Parameter store: where the seeds are kept.
     /// - Parameter connect: what reaches the account's server.
-    /// - Returns: nil when the store is empty: make an account, or recover it.
+    /// - Returns: nil when the store keeps no account: make one, or recover it.
     /// - Throws: what `store` throws.
     public static func load(
         from store: any KeyStore,
         connect: (_ server: String) throws(SealKitError) -> any Transport = Account.overHTTP
     ) async throws(SealKitError) -> Account? {
-        guard let secrets = try await store.load() else { return nil }
+        guard let secrets = try await store.load(), !secrets.isUnfinished else { return nil }
         return try Account(
             seeds: secrets.seeds, transport: try connect(secrets.server),
             deviceName: secrets.deviceName ?? Account.defaultDeviceName, keyStore: store)
     }
 
-    /// Makes an account on a server and keeps it in `store`, before the server hears of it.
+    /// Makes an account on a server and keeps it in `store`: as one that is unfinished before the server hears of it,
+    /// as an account at the end.
     ///
-    /// Where it is not certain whether the account was made, the store goes on keeping it: call this again, with the
-    /// same code, and the same account is made, or is there. An app that was ended meanwhile finds it in its store:
-    /// with `status()` `noAccount` it was not made, and this makes it; else it is there, and `renewRecoveryKey(show:)`
-    /// makes the recovery key that was never shown.
+    /// Where this fails, or the app is ended meanwhile, call it again, with the same code: the same account is made, or
+    /// is there, and the recovery key is the one that comes then. Until it has succeeded `load(from:connect:)` gives
+    /// nil, so that an app which makes an account where it loads none comes right by itself.
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere.
     /// - Parameters:
@@ -51,9 +54,9 @@ extension Account {
     ///   - deviceName: what other devices will call this one.
     ///   - trust: where this device keeps what it has verified, if it has such a place already.
     ///   - registrationCode: as of `create(transport:deviceName:trust:registrationCode:)`.
-    ///   - store: keeps nothing, or an account that was begun so.
-    /// - Throws: as `create(transport:deviceName:trust:registrationCode:)`, and what the store throws: nothing was made
-    ///   then. `constraintViolation` when the store keeps an account that is there, or another server's.
+    ///   - store: keeps nothing, or an account that is unfinished.
+    /// - Throws: as `create(transport:deviceName:trust:registrationCode:)`, and what the store throws;
+    ///   `constraintViolation` when the store keeps an account.
     public static func create(
         transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil,
         registrationCode: String? = nil, in store: any KeyStore
@@ -66,57 +69,37 @@ extension Account {
     private static func create(
         client: Client, deviceName: String, trust: TrustStore?, registrationCode: String?, in store: any KeyStore
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
-        let kept = try await store.load()
-        let secrets: AccountSecrets
-        if let kept {
-            try await checkIsUnmade(kept, client, trust)
-            secrets = kept
-        } else {
-            var random = SystemRandom()
-            secrets = try AccountSecrets(
-                server: client.transport.origin, seeds: [AccountSeed(random: &random)],
-                deviceName: deviceName == Account.defaultDeviceName ? nil : deviceName)
-            try await store.save(secrets, replacing: nil)
-        }
-        let begun = try UnfinishedAccounts.device(of: secrets)
+        let begun = try await begin(in: store, at: client.transport.origin, deviceName: deviceName)
         let account = try Account(
-            seeds: secrets.seeds, client: client, deviceName: deviceName, keyStore: store, deviceKeeper: begun)
+            seeds: begun.seeds, client: client, deviceName: deviceName, keyStore: store,
+            deviceKeeper: try UnfinishedAccounts.device(of: begun))
         if let trust { account.deviceKeeper.attach(trust) }
-        let mayBeMade = Mutex(kept != nil)
-        do {
-            let recoveryKey = try await account.register(code: registrationCode) { mayBeMade.withLock { $0 = true } }
-            UnfinishedAccounts.remove(account)
-            return (account, recoveryKey)
-        } catch {
-            // A server that has the account by this key looks at no code: it would have let it in.
-            let isRefused = [.permissionFailure, .verificationFailed].contains(error.code)
-            if !isRefused, mayBeMade.withLock({ $0 }) {
-                UnfinishedAccounts.insert(account)
-            } else if kept == nil || begun != nil {
-                // What was there before this process is nobody's to take away: another server may know it.
-                UnfinishedAccounts.remove(account)
-                if let now = try? await store.load(), now.isSame(as: secrets) { try? await store.delete() }
-            }
-            throw error
-        }
+        let recoveryKey = try await account.register(code: registrationCode)
+        try await store.save(try account.secrets, replacing: begun)
+        UnfinishedAccounts.remove(account)
+        return (account, recoveryKey)
     }
 
-    /// - Throws: `constraintViolation` unless it was begun to be made, and no server is known to have it.
-    private static func checkIsUnmade(
-        _ kept: AccountSecrets, _ client: Client, _ trust: TrustStore?
-    ) async throws(SealKitError) {
-        let isThere = SealKitError(
-            .constraintViolation, "an account is kept there already",
-            remedy:
-                "load it, or choose another place; renewRecoveryKey(show:) makes a recovery key where none was shown")
-        guard kept.server == client.transport.origin, kept.seeds.count == 1 else { throw isThere }
-        guard try UnfinishedAccounts.device(of: kept) == nil else { return }
-        let account = try Account(seeds: kept.seeds, client: client)
-        if let trust { account.deviceKeeper.attach(trust) }
-        guard try await !account.session.isUnknown() else { return }
-        // To ask takes a device; one that was made for that is none of the account's.
-        if trust == nil { _ = try? await account.revokeDevice(try await account.deviceKeeper.identity().id.hex) }
-        throw isThere
+    /// The account that `store` keeps as unfinished now: nobody has used it, so it may be any server's.
+    private static func begin(
+        in store: any KeyStore, at server: String, deviceName: String
+    ) async throws(SealKitError) -> AccountSecrets {
+        let kept = try await store.unfinished()
+        if let kept, kept.server == server { return kept }
+        var begun: AccountSecrets
+        if let kept {
+            // The server may have another name since, and the account by these keys.
+            begun = kept
+            begun.server = server
+        } else {
+            var random = SystemRandom()
+            begun = try AccountSecrets(
+                server: server, seeds: [AccountSeed(random: &random)],
+                deviceName: deviceName == Account.defaultDeviceName ? nil : deviceName)
+            begun.isUnfinished = true
+        }
+        try await store.save(begun, replacing: kept)
+        return begun
     }
 
     /// As `create(transport:deviceName:trust:registrationCode:in:)`, with time and chance of the caller's.
@@ -133,13 +116,14 @@ extension Account {
         async throws(SealKitError)
         -> Account?
     {
-        guard let secrets = try await store.load() else { return nil }
+        guard let secrets = try await store.load(), !secrets.isUnfinished else { return nil }
         return try Account(
             seeds: secrets.seeds, client: Client(transport: transport, pacing: pacing),
             deviceName: secrets.deviceName ?? Account.defaultDeviceName, keyStore: store)
     }
 
-    /// Gets an account back from its recovery key, and keeps it in `store`, which must be empty.
+    /// Gets an account back from its recovery key, and keeps it in `store`, which must not keep another: one that is
+    /// unfinished gives way.
     /// - Parameter trust: where this device keeps what it has verified, if it has such a place already: it is a new
     ///   device to the account, which a store of a device that was removed has to be told.
     /// - Throws: `constraintViolation` when the store keeps an account already; as
@@ -148,7 +132,7 @@ extension Account {
         _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName,
         trust: TrustStore? = nil, in store: any KeyStore
     ) async throws(SealKitError) -> Account {
-        try AccountSecrets?.none.checkIsStill(try await store.load())
+        _ = try await store.unfinished()
         return try await recover(recoveryKey, transport: transport, deviceName: deviceName, trust: trust)
             .kept(in: store)
     }
@@ -162,12 +146,12 @@ extension Account {
     ///   - store: where the account is kept.
     ///   - transport: what reaches the server under its new name.
     ///   - trust: where this device keeps what it has verified: without it the server takes it for a new device.
-    /// - Throws: `notAuthenticated` when the store is empty, or the server there knows no account with these keys;
+    /// - Throws: `notAuthenticated` when the store keeps no account, or the server there knows none with these keys;
     ///   `accountTemporarilyUnavailable` where it calls itself otherwise; what `store` throws.
     public static func move(
         in store: any KeyStore, to transport: any Transport, trust: TrustStore? = nil
     ) async throws(SealKitError) -> Account {
-        guard let kept = try await store.load() else {
+        guard let kept = try await store.load(), !kept.isUnfinished else {
             throw SealKitError(
                 .notAuthenticated, "no account is kept here that could be moved",
                 remedy: "make an account first, or recover one")
@@ -187,8 +171,21 @@ extension Account {
     }
 
     private func kept(in store: any KeyStore) async throws(SealKitError) -> Account {
-        try await store.save(try secrets, replacing: nil)
+        try await store.save(try secrets, replacing: try await store.unfinished())
         return Account(self, keyStore: store)
+    }
+}
+
+extension KeyStore {
+    /// What may give way to another account, since nobody has used it.
+    /// - Throws: `constraintViolation` when an account is kept.
+    fileprivate func unfinished() async throws(SealKitError) -> AccountSecrets? {
+        guard let kept = try await load() else { return nil }
+        guard kept.isUnfinished else {
+            throw SealKitError(
+                .constraintViolation, "an account is kept there already", remedy: "load it, or choose another place")
+        }
+        return kept
     }
 }
 
@@ -212,16 +209,19 @@ extension AccountProvider {
     }
 }
 
-/// Accounts that this process has told a server of without hearing what came of it, by their first login key, with
-/// the device that each is on here: to be gone on with.
+/// Which device this process is to each account that it has begun and not finished, by the account's login key: where
+/// the server has the account by then, making it again is no second device.
 private enum UnfinishedAccounts {
     private static let devices = Mutex<[VerificationKey: DeviceKeeper]>([:])
 
-    static func insert(_ account: Account) { devices.withLock { $0[account.keys.rootKey] = account.deviceKeeper } }
-    static func remove(_ account: Account) { devices.withLock { $0[account.keys.rootKey] = nil } }
-
-    static func device(of secrets: AccountSecrets) throws(SealKitError) -> DeviceKeeper? {
-        let key = try AccountKeys(secrets.seeds).rootKey
-        return devices.withLock { $0[key] }
+    static func device(of secrets: AccountSecrets) throws(SealKitError) -> DeviceKeeper {
+        let (key, new) = (try AccountKeys(secrets.seeds).rootKey, try DeviceKeeper(account: secrets.seeds[0]))
+        return devices.withLock { devices in
+            if let begun = devices[key] { return begun }
+            devices[key] = new
+            return new
+        }
     }
+
+    static func remove(_ account: Account) { devices.withLock { $0[account.keys.rootKey] = nil } }
 }

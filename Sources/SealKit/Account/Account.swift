@@ -108,15 +108,12 @@ public final class Account: Sendable {
     }
 
     /// Makes the account on the server. Again it logs in, with another recovery key in the place of the one before.
-    /// - Parameter sending: called before anything is sent that could make it.
     /// - Returns: its recovery key.
-    func register(
-        code: String?, sending: @escaping @Sendable () -> Void = {}
-    ) async throws(SealKitError) -> RecoveryKey {
+    func register(code: String?) async throws(SealKitError) -> RecoveryKey {
         var random = SystemRandom()
         let recoveryKey = RecoveryKey(random: &random)
         try await session.create(
-            recovery: bundle(of: seeds, by: recoveryKey, .printedKey), registrationCode: code, sending: sending)
+            recovery: bundle(of: seeds, by: recoveryKey, .printedKey), registrationCode: code)
         return recoveryKey
     }
 

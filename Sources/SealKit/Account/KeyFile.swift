@@ -15,12 +15,16 @@ public struct KeyFile: Sendable {
         /// Whether `seeds` is a password box.
         var sealed: Bool
         var seeds: String
+        /// Missing where it is false.
+        var unfinished: Bool?
     }
 
     /// Where the account is: scheme, host and port.
     public let server: String
     /// Whether it takes a passphrase to open it.
     public let isSealed: Bool
+    /// Whether its account was begun to be made, and nobody has used it yet (``AccountSecrets/isUnfinished``).
+    public let isUnfinished: Bool
     private let deviceName: String?
     private let seeds: SecretBytes
 
@@ -47,6 +51,7 @@ public struct KeyFile: Sendable {
         server = content.server
         deviceName = content.deviceName
         isSealed = content.sealed
+        isUnfinished = content.unfinished ?? false
         self.seeds = seeds
     }
 
@@ -63,7 +68,10 @@ public struct KeyFile: Sendable {
     func secrets(passphrase: SecretBytes) throws(SealKitError) -> AccountSecrets {
         let opened = isSealed ? try unseal(passphrase) : seeds
         do {
-            return try AccountSecrets(server: server, seeds: try AccountSeed.all(in: opened), deviceName: deviceName)
+            var secrets = try AccountSecrets(
+                server: server, seeds: try AccountSeed.all(in: opened), deviceName: deviceName)
+            secrets.isUnfinished = isUnfinished
+            return secrets
         } catch {
             throw SealKitError(
                 .invalidArguments, "the key file is damaged", remedy: "recover the account with its recovery key")
@@ -114,7 +122,7 @@ public struct KeyFile: Sendable {
         }
         let content = Content(
             server: secrets.server, deviceName: secrets.deviceName, sealed: passphrase != nil,
-            seeds: Base64URL.encode(stored))
+            seeds: Base64URL.encode(stored), unfinished: secrets.isUnfinished ? true : nil)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {

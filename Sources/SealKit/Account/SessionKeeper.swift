@@ -57,19 +57,8 @@ actor SessionKeeper {
     /// The server has said so.
     func noteEnd(of ended: String) { if current == ended { current = nil } }
 
-    /// Whether the server has no account with these keys. Where it has, a session has begun.
-    func isUnknown() async throws(SealKitError) -> Bool {
-        do { current = try await newestToken() } catch {
-            guard error.code == .unknownItem else { throw meaning(of: error) }
-            return true
-        }
-        return false
-    }
-
-    /// - Parameter sending: called before anything is sent that could make the account.
     func create(
-        recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil,
-        sending: @escaping @Sendable () -> Void = {}
+        recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil
     ) async throws(SealKitError) {
         current = begun(
             try await withAnsweredChallenge(
@@ -88,9 +77,7 @@ actor SessionKeeper {
                     $0.recovery = recovery
                     $0.registrationCode = registrationCode ?? ""
                 }
-                sending()
-                return try await client.call(
-                    Endpoints.accounts.create, request)
+                return try await client.call(Endpoints.accounts.create, request)
             })
     }
 

@@ -14,6 +14,9 @@ public struct AccountSecrets: Sendable {
     public var seeds: [AccountSeed]
     /// What the account's other devices call this one; nil for the host's name.
     public var deviceName: String?
+    /// Whether the account was begun to be made, and its making has not come to an end: the server may have it or not,
+    /// and nobody has used it. `Account.create(…in:)` goes on with it, and `Account.load(from:)` does not give it.
+    public var isUnfinished = false
 
     /// - Throws: `invalidArguments` unless there are 1 to 64 seeds.
     public init(server: String, seeds: [AccountSeed], deviceName: String? = nil) throws(SealKitError) {
@@ -46,7 +49,7 @@ public struct AccountSecrets: Sendable {
         }
     }
 
-    /// In constant time, as far as the secrets go.
+    /// Whether it is the same account, finished or not: in constant time, as far as the secrets go.
     func isSame(as other: AccountSecrets) -> Bool {
         let seedsAreSame = SecretBytes.areEqual(
             SecretBytes(joining: seeds.map(\.bytes)), SecretBytes(joining: other.seeds.map(\.bytes)))

@@ -22,8 +22,10 @@ struct AccountList: ClientCommand {
             let mark = name == current ? "*" : " "
             do throws(SealKitError) {
                 let file = try KeyFile(contentsOf: folder.keyFile(name))
+                let sealing = file.isSealed ? "sealed" : "not sealed by a passphrase"
+                let end = file.isUnfinished ? ", and not made yet: go on with sealkit account create" : ""
                 try output.result(
-                    "\(mark) \(name)\t\(file.server.escaped)\t\(file.isSealed ? "sealed" : "not sealed by a passphrase")",
+                    "\(mark) \(name)\t\(file.server.escaped)\t\(sealing)\(end)",
                     bare: name,
                     json: [
                         "name": .string(name), "isCurrent": .bool(name == current), "server": .string(file.server),

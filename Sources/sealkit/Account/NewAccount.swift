@@ -11,7 +11,7 @@ enum NewAccount {
         _ global: GlobalOptions, server: String, passphrase ask: Bool, registrationCode: String?,
         device: DeviceNameOption, _ output: Output
     ) async throws -> Client {
-        let target = NewKeyFile(global)
+        let target = NewKeyFile(global, goesOn: true)
         try target.check()
         let passphrase = try global.newPassphrase(ask: ask)
         return try await target.make { trust in
@@ -53,7 +53,8 @@ enum NewAccount {
                     "the account was made, and its key file written; for a recovery key that you can see: sealkit account recovery-key"
             )
         }
-        let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
+        let isSealed = (try? KeyFile(contentsOf: global.keyFileURL))?.isSealed == true
+        let sealing = isSealed ? "sealed" : "not sealed by a passphrase"
         output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")
         await container.makeKnown(output)
         return Client(account: account, container: container, trust: trust)

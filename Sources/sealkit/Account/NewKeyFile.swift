@@ -6,14 +6,26 @@ import Synchronization
 /// A key file that is about to be written: checked before anything is made on the server.
 struct NewKeyFile {
     private let global: GlobalOptions
+    /// Whether an account whose making was cut off may lie there, to be gone on with.
+    private let goesOn: Bool
     private var url: URL { global.keyFileURL }
 
-    init(_ global: GlobalOptions) { self.global = global }
+    init(_ global: GlobalOptions, goesOn: Bool = false) {
+        self.global = global
+        self.goesOn = goesOn
+    }
+
+    /// The one that lies there; nil for none.
+    private var unfinished: KeyFile? {
+        guard let file = try? KeyFile(contentsOf: url), file.isUnfinished else { return nil }
+        return file
+    }
 
     func check() throws {
         try global.checkContainer()
         let remedy = "name another with --account or --key-file, or move it away"
-        guard !FileManager.default.fileExists(atPath: url.path) else {
+        if FileManager.default.fileExists(atPath: url.path) {
+            if goesOn, unfinished != nil { return }
             throw Failure.Local(
                 status: .cannotWrite, reason: "there is a key file at \(url.path) already", remedy: remedy)
         }
@@ -69,27 +81,38 @@ struct NewKeyFile {
             json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
     }
 
-    /// Makes an account in the file, which is written before the server hears of it: where its answer is lost, the
-    /// account is nobody else's.
+    /// Makes an account in the file, which is written before the server hears of it: where its answer is lost, the same
+    /// command goes on with the account.
     /// - Parameter body: makes it in the store that it is given.
     func create(
         passphrase: String?,
         _ body: (any KeyStore) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey)
     ) async throws -> (account: Account, recoveryKey: RecoveryKey) {
-        var ask: FileKeyStore.Passphrase?
-        if let passphrase { ask = { () throws(SealKitError) in passphrase } }
-        let store = NewFileStore(FileKeyStore(file: url, passphrase: ask))
+        let begun = unfinished
+        let file = try await fileStore(for: begun, passphrase: passphrase)
+        let store = NewFileStore(file)
         do {
             return try await body(store)
         } catch {
             if let failure = store.failure { throw unwritten(failure) }
-            guard FileManager.default.fileExists(atPath: url.path) else { throw error as any Error }
+            // What was refused is kept for nobody; what was there before may be an account by now.
+            if begun == nil, error.isRefusal { try? await file.delete() }
+            guard unfinished != nil else { throw error as any Error }
             throw error.adding(
                 remedy: """
-                    the account may have been made, and its key file is kept: sealkit account status says whether it is there; \
-                    then sealkit account recovery-key makes a recovery key, else move the key file away and make the account again
+                    give the same command again, with the right server or code where they were wrong: it goes on with the \
+                    account that \(url.path) keeps
                     """) as any Error
         }
+    }
+
+    /// - Parameter begun: what is in the file; nil for none.
+    private func fileStore(for begun: KeyFile?, passphrase: String?) async throws -> FileKeyStore {
+        guard let passphrase else { return begun?.isSealed == true ? global.keyStore : FileKeyStore(file: url) }
+        let store = FileKeyStore(file: url) { () throws(SealKitError) in passphrase }
+        // It stays sealed, or unsealed, as it is.
+        if begun?.isSealed == false { try await store.changePassphrase(to: passphrase) }
+        return store
     }
 
     private func write(_ account: Account, passphrase: String?) throws {
@@ -104,6 +127,11 @@ struct NewKeyFile {
         guard error.code == .internalError || error.code == .constraintViolation else { return error }
         return Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
     }
+}
+
+extension SealKitError {
+    /// What only a server says that has not made the account.
+    fileprivate var isRefusal: Bool { [.permissionFailure, .verificationFailed, .invalidArguments].contains(code) }
 }
 
 /// Tells a key file's failure from the server's.

@@ -111,7 +111,13 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
+    /// Why there is no account to use.
     var noKeyFile: SealKitError {
+        if (try? KeyFile(contentsOf: keyFileURL))?.isUnfinished == true {
+            return SealKitError(
+                .notAuthenticated, "the account at \(keyFileURL.path) was begun, and its making did not come to an end",
+                remedy: "go on with sealkit account create, with the same server and code")
+        }
         let others = keyFile == nil && !Self.accounts.names().isEmpty
         return SealKitError(
             .notAuthenticated, "there is no key file at \(keyFileURL.path)",
