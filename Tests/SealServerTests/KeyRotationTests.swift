@@ -4,6 +4,7 @@ import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealServer
@@ -247,6 +248,40 @@ import Testing
                 _ = try await rotate(client, try await request(from: anna.client, to: client))
                 #expect(try await after.subscriptions().map(\.webhook) == [hook.webhook])
             }
+        }
+    }
+
+    /// However many they are: nobody writes anything while an account gets new keys.
+    @Test func endingWebhooksTakesNoStatementForEach() async throws {
+        let seen = Mutex(0)
+        let counter = StatementCounter { sql, _ in
+            if sql.contains("UPDATE subscription") { seen.withLock { $0 += 1 } }
+        }
+        let origin = "https://hooks.example.org"
+        try await RunningServer.with(counter: counter, webhookOrigins: [origin]) { server in
+            func statements(for count: Int) async throws -> Int {
+                let person = try await Person.ready(server)
+                let hooks = (0..<count).map { number in
+                    var hook = Sealkit_V1_Subscription.database("hook\(number)")
+                    hook.webhook = "\(origin)/\(number)"
+                    return hook
+                }
+                #expect(try await person.modifySubscriptions(saving: hooks).count == count)
+                #expect(try await person.subscriptions().allSatisfy { !$0.webhook.isEmpty })
+                let client = try TestClient(server)
+                let sent = try await request(from: person.client, to: client)
+                let before = seen.withLock { $0 }
+                var renewed = person
+                renewed.client = client
+                renewed.client.token = try await rotate(client, sent).token
+                let statements = seen.withLock { $0 } - before
+                let after = renewed
+                #expect(try await after.subscriptions().filter(\.webhook.isEmpty).count == count)
+                return statements
+            }
+            let few = try await statements(for: 5)
+            let many = try await statements(for: 40)
+            #expect(few == many)
         }
     }
 

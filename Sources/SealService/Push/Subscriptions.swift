@@ -33,15 +33,24 @@ package struct Subscriptions {
 
     package func all() throws -> [Sealkit_V1_Subscription] {
         try connection.rows(
-            "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 ORDER BY id", key
-        ) { try Sealkit_V1_Subscription(serializedBytes: try $0.data("body")) }
+            """
+            SELECT body, has_webhook FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 ORDER BY id
+            """, key
+        ) { try Self.message(try $0.data("body"), hasWebhook: try $0.bool("has_webhook")) }
     }
 
     /// - Throws: `unknownItem`, `invalidArguments`.
     package func find(_ id: String) throws -> Sealkit_V1_Subscription {
         try SubscriptionDraft.check(id: id)
         guard let stored = try stored(id) else { throw Self.unknown }
-        return try Sealkit_V1_Subscription(serializedBytes: stored.body)
+        return try Self.message(stored.body, hasWebhook: stored.hasWebhook)
+    }
+
+    /// What a row holds: where its webhook was ended, the body still names it.
+    private static func message(_ body: Data, hasWebhook: Bool) throws -> Sealkit_V1_Subscription {
+        var message = try Sealkit_V1_Subscription(serializedBytes: body)
+        if !hasWebhook { message.webhook = "" }
+        return message
     }
 
     /// A result for each id.
@@ -56,6 +65,7 @@ package struct Subscriptions {
     /// What of a row matters to the one that takes its place.
     private struct Stored {
         let body: Data
+        let hasWebhook: Bool
         let isQuery: Bool
         let zone: [Int64]
     }
@@ -63,12 +73,13 @@ package struct Subscriptions {
     private func stored(_ id: String) throws -> Stored? {
         try connection.first(
             """
-            SELECT body, kind, zone_owner, zone FROM subscription
+            SELECT body, has_webhook, kind, zone_owner, zone FROM subscription
             WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4
             """, key + [.text(id)]
         ) { row in
             Stored(
-                body: try row.data("body"), isQuery: try row.int64("kind") == SubscriptionRow.Kind.query.rawValue,
+                body: try row.data("body"), hasWebhook: try row.bool("has_webhook"),
+                isQuery: try row.int64("kind") == SubscriptionRow.Kind.query.rawValue,
                 zone: [try row.int64("zone_owner"), try row.int64("zone")])
         }
     }
@@ -91,7 +102,7 @@ package struct Subscriptions {
         }
         let body: Data = try message.serializedData()
         let former = try stored(draft.id)
-        if former?.body == body { return message }
+        if let former, former.body == body, former.hasWebhook == !message.webhook.isEmpty { return message }
         // The last that may be refused: what fails alone leaves the former one as it is.
         try checkCount(draft.kind, insteadOf: former)
         if body.count > former?.body.count ?? -1 {
@@ -161,54 +172,13 @@ package struct Subscriptions {
         try refreshWatch()
     }
 
-    /// Ends the webhooks of all that an account has subscribed to. Its devices go on being told.
+    /// Ends the webhooks of all that an account has subscribed to, however many these are: its devices go on being told.
+    /// What zones say of webhooks stays, as it says who may have one.
     package static func endWebhooks(of account: Int64, in connection: any SQLConnection) throws {
-        let hooked = try connection.rows(
-            """
-            SELECT DISTINCT i.container, s.environment, s.database FROM identity i JOIN subscription s ON s.owner = i.id
-            WHERE i.account = $1 AND s.has_webhook = 1
-            """, [.integer(account)]
-        ) { row in
-            (
-                container: try row.text("container"), environment: try row.environment("environment"),
-                database: SubscribedDatabase(rawValue: try row.int64("database"))
-            )
-        }
-        for (container, environment, database) in hooked {
-            guard let database = database.flatMap({ DatabasePath.Database(rawValue: $0.name) }) else { continue }
-            var subscriptions = try Subscriptions(
-                of: Session(accountID: account, tokenHash: []),
-                DatabasePath(container: container, environment: environment, database: database), in: connection)
-            try subscriptions.endWebhooks()
-        }
-    }
-
-    private mutating func endWebhooks() throws {
-        try noteBefore()
-        let hooked = try connection.rows(
-            """
-            SELECT id, body, zone_owner, zone FROM subscription
-            WHERE owner = $1 AND environment = $2 AND database = $3 AND has_webhook = 1
-            """, key
-        ) { row in
-            (
-                id: try row.text("id"), message: try Sealkit_V1_Subscription(serializedBytes: try row.data("body")),
-                zone: [try row.int64("zone_owner"), try row.int64("zone")]
-            )
-        }
-        for (id, hook, zone) in hooked {
-            var message = hook
-            message.webhook = ""
-            let body: Data = try message.serializedData()
-            try connection.execute(
-                """
-                UPDATE subscription SET has_webhook = 0, body = $5
-                WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4
-                """, key + [.text(id), .data(body)])
-            lost.insert(zone)
-        }
-        try connection.execute("DELETE FROM webhook WHERE owner = $1 AND environment = $2 AND database = $3", key)
-        try refreshWatch()
+        let own = "owner IN (SELECT id FROM identity WHERE account = $1)"
+        try connection.execute(
+            "UPDATE subscription SET has_webhook = 0 WHERE has_webhook = 1 AND \(own)", [.integer(account)])
+        try connection.execute("DELETE FROM webhook WHERE \(own)", [.integer(account)])
     }
 
     /// To be called once after changes, in the same transaction.
