@@ -243,6 +243,26 @@ import Testing
         #expect(try await account.newDevices().isEmpty)
     }
 
+    /// Whoever calls it off while it is sent is told of the device that comes of it all the same.
+    @Test func anApprovalThatIsCancelledMakesNoDeviceKnown() async throws {
+        let ann = try await Person(server)
+        let transport = try HTTPTransport(server: server.origin)
+        let arrived = AsyncStream<Void>.makeStream()
+        let network = LossyTransport(
+            transport, losing: "enrol/deliver", [.held { arrived.continuation.finish() }])
+        let account = try ann.through(network).account
+        _ = try await account.devices()
+        let enrolment = try await EnrolmentInProgress(account, server: transport, name: "desk")
+        _ = try await enrolment.comparisons()
+        let old = enrolment.old
+        let confirming = Task { try await old.confirm() }
+        for await _ in arrived.stream {}
+        confirming.cancel()
+        #expect(await failure { try await confirming.value } != nil)
+        _ = try await enrolment.new.confirm(trust: try TrustStore())
+        #expect(try await account.newDevices().map(\.name) == ["desk"])
+    }
+
     @Test func eitherDeviceEndsItAtAnyStep() async throws {
         let ann = try await Person(server)
         let transport = try HTTPTransport(server: server.origin)

@@ -13,6 +13,8 @@ final class LossyTransport: Transport {
         case answer
         /// The request arrives, and the client is told something else than the answer.
         case late(SealKitError)
+        /// The request arrives, which is told, and nothing more comes until whoever waits for it is cancelled.
+        case held(_ arrived: @Sendable () -> Void)
         /// It goes through.
         case nothing
         /// The server says something instead of doing anything.
@@ -68,6 +70,11 @@ final class LossyTransport: Transport {
         case .late(let error):
             _ = try await send()
             throw error
+        case .held(let arrived):
+            _ = try await send()
+            arrived()
+            while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            throw SealKitError(.operationCancelled, "the test cancelled it")
         case .nothing, nil: return try await send()
         }
     }
