@@ -38,8 +38,8 @@ extension Account {
     ///   - show: shows the new recovery key to the user, before it counts; what it throws leaves everything as it was.
     /// - Throws: `keysReplaced` when another device was faster: enrol this one again; `limitExceeded` after 63
     ///   rotations; `constraintViolation` while another one is under way in this process; `serverRejectedRequest` when
-    ///   another account of this server has the same name and passphrase: nothing has changed then; what `keep` and
-    ///   `show` throw.
+    ///   another account of this server has the same name and passphrase: as a rule nothing has changed then, and
+    ///   `hasUntoldKeys` says where that is not certain; what `keep` and `show` throw.
     public func rotateKeys(
         trust: TrustStore, passphrase: RecoveryPassphrase? = nil,
         keep: (_ seeds: [AccountSeed]) async throws(SealKitError) -> Void,

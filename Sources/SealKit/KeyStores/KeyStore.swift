@@ -18,6 +18,8 @@
 ///     func delete() async throws(SealKitError) { try remove() }
 /// }
 /// ```
+/// An app gets the account by `Account.load(from:)`: what a store keeps may be one whose making was cut off.
+///
 /// What it keeps is the account: whoever reads it is the user. Where it can be lost, the recovery key alone brings the
 /// account back.
 public protocol KeyStore: Sendable {

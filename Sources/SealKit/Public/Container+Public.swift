@@ -83,7 +83,8 @@ extension Container {
         }
     }
 
-    /// Makes a server-to-server key for this container and environment. The server gets its public half only.
+    /// Makes a server-to-server key for this container and environment. The server gets its public half only. New keys
+    /// of the account end it (`Account.rotateKeys`).
     /// - Parameter name: for people: 1 to 255 bytes.
     /// - Throws: `invalidArguments`; `limitExceeded` above 20 keys an account; `requestRateLimited`.
     public func createServerKey(name: String) async throws(SealKitError) -> ServerCredential {

@@ -34,7 +34,8 @@ package struct Subscriptions {
     package func all() throws -> [Sealkit_V1_Subscription] {
         try connection.rows(
             """
-            SELECT body, has_webhook FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 ORDER BY id
+            SELECT body, has_webhook FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3
+            ORDER BY id
             """, key
         ) { try Self.message(try $0.data("body"), hasWebhook: try $0.bool("has_webhook")) }
     }
@@ -172,8 +173,8 @@ package struct Subscriptions {
         try refreshWatch()
     }
 
-    /// Ends the webhooks of all that an account has subscribed to, however many these are: its devices go on being told.
-    /// What zones say of webhooks stays, as it says who may have one.
+    /// Ends the webhooks of all that an account has subscribed to, however many these are. Its devices go on being
+    /// told, and what zones say of webhooks stays: it says who may have one.
     package static func endWebhooks(of account: Int64, in connection: any SQLConnection) throws {
         let own = "owner IN (SELECT id FROM identity WHERE account = $1)"
         try connection.execute(

@@ -44,7 +44,7 @@ enum NewRecoveryKey {
             output.note("a browser's passkey brings the account back no more; sign in there by the new recovery key")
         }
         output.note(
-            "the account's server-to-server keys and the webhooks of its subscriptions have ended; make your own anew")
+            "server-to-server keys and webhooks of the account, if it had any, have ended; make your own anew")
     }
 }
 
