@@ -58,7 +58,13 @@ import Testing
             try await source.ready()
             let twice = store.reads.withLock { $0 }
             #expect(twice == 2)
-            try await store.save(try device.account.secrets, replacing: nil)
+            // One whose making was cut off is none yet.
+            var begun = try device.account.secrets
+            begun.isUnfinished = true
+            try await store.save(begun, replacing: nil)
+            try await source.ready()
+            #expect(source.provider.account == nil)
+            try await store.save(try device.account.secrets, replacing: begun)
             await source.find()
             #expect(source.provider.account != nil)
             let reads = store.reads.withLock { $0 }

@@ -1,5 +1,7 @@
 import Foundation
+import SealEnvelope
 import SealLab
+import SealPrimitives
 import Testing
 
 @testable import SealKit
