@@ -1,5 +1,7 @@
 import Foundation
+import SealEnvelope
 import SealLab
+import SealPrimitives
 import SealWire
 import SwiftProtobuf
 import Testing
@@ -46,6 +48,11 @@ import Testing
         for _ in 0..<600 where try await ServerInformation(transport: transport).isMailFailing {
             try await Task.sleep(for: .milliseconds(100))
         }
+        // One whose making was cut off is no account yet.
+        var random = SystemRandom()
+        var begun = try AccountSecrets(server: server.origin, seeds: [AccountSeed(random: &random)])
+        begun.isUnfinished = true
+        try await FileKeyStore(file: URL(fileURLWithPath: keyFile)).save(begun, replacing: nil)
         // One pipe: the URL, the address that it asks for, and the code from a command.
         let said = try await run(
             #"printf '%s\n%s\n' "$SHARE_URL" "\#(place.mail)" | "$SEALKIT" share accept - --new-account --code-command "$CODE" --read"#

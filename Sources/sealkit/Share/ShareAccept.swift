@@ -43,7 +43,7 @@ struct ShareAccept: ClientCommand {
 
     func run() async throws {
         let url = try link.read()
-        let isNewcomer = !FileManager.default.fileExists(atPath: global.keyFileURL.path)
+        let isNewcomer = !FileManager.default.fileExists(atPath: global.keyFileURL.path) || global.hasUnfinishedAccount
         let client = isNewcomer ? try await newcomer(url) : try await Client(global)
         do {
             try await accept(url, client, isNewcomer: isNewcomer)

@@ -111,9 +111,12 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
+    /// Whether the key file has an account whose making was cut off, and goes on with the same command alone.
+    var hasUnfinishedAccount: Bool { (try? KeyFile(contentsOf: keyFileURL))?.isUnfinished == true }
+
     /// Why there is no account to use.
     var noKeyFile: SealKitError {
-        if (try? KeyFile(contentsOf: keyFileURL))?.isUnfinished == true {
+        if hasUnfinishedAccount {
             return SealKitError(
                 .notAuthenticated, "the account at \(keyFileURL.path) was begun, and its making did not come to an end",
                 remedy: "go on with sealkit account create, with the same server and code")
