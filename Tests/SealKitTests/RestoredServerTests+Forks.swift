@@ -160,8 +160,8 @@ extension RestoredServerTests {
         }
     }
 
-    /// The owner ends the share on a device that is shown no other roster, and shares its root anew there. Whoever was on
-    /// the other branch reads on once that is given up.
+    /// The owner ends the share on a device that is shown no other roster, and shares its root anew there. Whoever was
+    /// on the other branch reads on once that is given up.
     @Test func aForkOfAShareEndsAfterTheShare() async throws {
         try await with { server, _, ann, bob in
             let zone = try await ann.makeZone()
@@ -222,8 +222,9 @@ extension RestoredServerTests {
             let changes = try await bob.shared.recordZoneChanges(inZoneWith: joined)
             let read = changes.modifications.filter { $0.result.failureCode == nil }.map { $0.recordID.recordName }
             #expect(read.contains("list"))
-            let kept = try await bob.container.core.keeper(of: bob.shared.zoneScope(joined).ofShare(name)).known()
-            #expect(kept?.abandonments.count == 1)
+            let keeper = bob.container.core.keeper(of: try bob.shared.zoneScope(joined).ofShare(name))
+            #expect(try await keeper.known()?.abandonments.count == 1)
+            #expect(try await keeper.refresh().roster.abandonments.count == 1)
         }
     }
 
@@ -251,7 +252,9 @@ extension RestoredServerTests {
             try await ann.own.deleteRecord(withID: saved.recordID)
             try await ann.own.endFork(of: zone, shareRecordName: name, abandoning: head)
             let core = bob.container.core
-            let view = try await core.keeper(of: bob.shared.zoneScope(joined).ofShare(name)).refresh()
+            let keeper = core.keeper(of: try bob.shared.zoneScope(joined).ofShare(name))
+            _ = try await keeper.refresh()
+            let view = try await keeper.refresh()
             #expect(view.roster.abandonments.map(\.head.sequence) == [head.sequence])
             #expect(!view.isMember)
             // So does the device that made the branch.

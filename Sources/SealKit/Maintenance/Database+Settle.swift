@@ -57,6 +57,16 @@ extension Database {
         }
     }
 
+    /// Whether the server names nothing any more that ended shares have left.
+    func hasNothingUnsettled(in zoneID: RecordZone.ID) async throws(SealKitError) -> Bool {
+        for _ in 0..<Database.mostEmptyPages {
+            let page = try await unsettled(zoneID)
+            guard page.isEmpty else { return false }
+            if !page.isMoreComing { return true }
+        }
+        return false
+    }
+
     /// However often a server says that there may be more.
     private static let mostEmptyPages = 100
 

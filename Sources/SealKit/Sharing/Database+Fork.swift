@@ -60,9 +60,10 @@ extension Database {
         let zone = try zoneScope(zoneID)
         // What were left in it would be of a life that nobody has keys of any more.
         try await settleShares(in: zoneID)
-        guard !core.unsettled.has(zone.id) else {
+        guard try await hasNothingUnsettled(in: zoneID) else {
             throw SealKitError(
-                .zoneBusy, "another device moves records out of the share \(shareRecordName)", remedy: "try again")
+                .zoneBusy, "records are still in shares of the zone \(zoneID) that have ended",
+                remedy: "try again; what does not open on this device, move on one that opens it, or delete it")
         }
         try await core.keeper(of: zone.ofShare(shareRecordName)).endFork(abandoning: head)
     }

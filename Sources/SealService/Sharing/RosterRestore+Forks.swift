@@ -4,6 +4,8 @@ import SealStatements
 package import SealStorage
 package import SealWire
 
+import struct Foundation.Data
+
 /// What `rosters/fetch` says so that devices notice a restored server and a fork.
 extension RosterRestore {
     /// Where the log ends for the caller, and what follows its own head in a branch that the owner has given up.
@@ -33,6 +35,28 @@ extension RosterRestore {
             tail.abandoned.append(entry.wire)
             return true
         }
+    }
+
+    /// The last entry that a former member reads: the one that ended it; where it is on a branch that the owner has
+    /// given up since, the opening that gives that up, and of a share the close after it; where it has read so far
+    /// already, that.
+    /// - Parameter head: the one that it has, as it says.
+    static func end(
+        for head: Data, of scope: ScopeRow, goneSince: UInt64, _ rosters: RosterCache, _ connection: any SQLConnection
+    ) throws -> UInt64 {
+        guard head.count == Digest.byteCount else { return goneSince }
+        let roster = try rosters.roster(of: scope, in: connection)
+        let hash = [UInt8](head)
+        if let known = roster.hashes.lastIndex(where: { $0.bytes == hash }) { return max(goneSince, UInt64(known)) }
+        let branch =
+            try connection.first(
+                "SELECT branch FROM abandoned_entry WHERE owner = $1 AND zone = $2 AND share = $3 AND hash = $4",
+                scope.key + [.blob(hash)]
+            ) { try $0.bytes("branch") } ?? hash
+        guard let given = roster.abandonments.last(where: { $0.head.hash.bytes == branch }),
+            let opened = roster.epochs.first(where: { $0.context.incarnations == given.incarnations })?.openedAt
+        else { return goneSince }
+        return max(goneSince, opened + (scope.share == nil ? 0 : 1))
     }
 
     /// Whether an administrator's device has to open a new epoch, for want of grants that were lost with a roster's

@@ -67,8 +67,12 @@ package struct RosterTails {
     ) throws {
         let (scope, goneSince) = try readable(wanted)
         let first = wanted.fromStart ? 0 : wanted.after < UInt64.max ? wanted.after + 1 : UInt64.max
-        // Former members read on to the entry that ended them; the owner reads its closed rosters, to open them again.
-        let last = min(goneSince ?? scope.sequence, scope.sequence)
+        // Former members read on to the entry that ended them, or to what gave their branch up after that; the owner
+        // reads its closed rosters, to open them again.
+        let end = try goneSince.map { gone in
+            try RosterRestore.end(for: wanted.head, of: scope, goneSince: gone, rosters, connection)
+        }
+        let last = min(end ?? scope.sequence, scope.sequence)
         tail.zone = scope.zone.wireID
         (tail.entries, tail.moreComing) = try page.entries(of: scope, from: first, through: last, in: connection)
         try RosterRestore.describe(&tail, wanted, endingAt: last, of: scope, &page, rosters, connection)
