@@ -125,7 +125,9 @@ extension ZoneBatch {
     }
 
     /// What was stored, as the request is answered that this process has sent, or the same that another one had: it is
-    /// remembered, and has its result, before anything else is asked for that may fail.
+    /// remembered, and has its result, before anything else is asked for that may fail. Where this device's store has
+    /// no room for it, it is stored all the same: told as a failure it would be saved once more, and the zone's next
+    /// reading remembers it.
     /// - Parameter ground: what was signed for another life of it is not remembered; nil where the zone is gone.
     mutating func acknowledge(
         _ sent: [Sent], signature: [UInt8], _ results: [Sealkit_V1_RecordResult], ground: RecordGround?
@@ -141,7 +143,9 @@ extension ZoneBatch {
                 guard signed.statement.zoneIncarnation == ground.place.incarnation else { continue }
                 sightings += Sighting.written(signed.statement, hash: signed.hash, taking: one.taken)
             }
-            try await database.noteOwn(sightings, ground: ground)
+            do throws(SealKitError) { try await database.noteOwn(sightings, ground: ground) } catch {
+                guard [.storageFull, .internalError].contains(error.code) else { throw error }
+            }
         }
         saveResults.reserveCapacity(sent.count)
         for (index, one) in sent.enumerated() where results[index].stores(one.id.recordName) {
