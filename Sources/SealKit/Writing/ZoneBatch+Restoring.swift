@@ -98,7 +98,13 @@ extension ZoneBatch {
             return .success(nil)
         }
         if let stored, stored.statement.revision > seen.revision { return .success(nil) }
-        guard seen.place.scopeID == ground.place.scope else { return .failure(database.hidden(id)) }
+        guard seen.place.scopeID == ground.place.scope else {
+            return .failure(
+                SealKitError(
+                    .rollback,
+                    "the server has nothing left of the record \(id.recordName), which was in a hierarchy that is shared",
+                    remedy: "save anything over it with the policy restoring and the parent it had, and delete that"))
+        }
         return .success(Record(recordType: seen.recordType, recordID: id))
     }
 

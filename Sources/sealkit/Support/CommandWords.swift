@@ -40,6 +40,10 @@ enum CommandWords {
             "sealkit record get --restoring shows what it has, sealkit record save --restoring saves it again, and sealkit record delete --restoring gives it up"
         ),
         (
+            "save anything over it with the policy restoring and the parent it had, and delete that",
+            "save anything over it with sealkit record save --restoring and the parent it had, and delete that"
+        ),
+        (
             "save what you still have of it, with the policy restoring, or delete it with that",
             "save what you still have of it with sealkit record save --restoring, or give it up with sealkit record delete --restoring"
         ),
