@@ -226,3 +226,22 @@ test('a session that has ended is begun once for all that go beside each other',
     await one.call('records/changes');
     assert.deepEqual(asked, { logins: 1, without: 0 });
 });
+
+test('what comes in a server’s place is no success', async () => {
+    const answered = (body, status, type) => {
+        globalThis.fetch = async () => new Response(body, { status, headers: type ? { 'content-type': type } : {} });
+        return server().call('accounts/recovery', Uint8Array.of(1));
+    };
+    const media = 'application/x-protobuf';
+    for (const type of [media, `${media}; charset=binary`, 'application/protobuf']) {
+        assert.equal((await answered(new Uint8Array(0), 200, type)).length, 0, type);
+    }
+    assert.equal((await answered(Uint8Array.of(8, 1), 200)).length, 2);
+    for (const [body, status, type] of [[null, 204], [null, 204, media], [new Uint8Array(0), 200], ['<html>', 200, 'text/html'], [new Uint8Array(0), 201, media]]) {
+        await fails(answered(body, status, type), 'serverRejectedRequest');
+    }
+    globalThis.fetch = async () => new Response(null, { status: 201 });
+    assert.equal((await server().call('assets/upload', Uint8Array.of(1), {}, undefined, 'application/octet-stream')).length, 0);
+    globalThis.fetch = async () => new Response(null, { status: 200 });
+    await fails(server().call('assets/upload', Uint8Array.of(1), {}, undefined, 'application/octet-stream'), 'serverRejectedRequest');
+});

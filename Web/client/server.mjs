@@ -7,7 +7,7 @@ import { routes } from './routes.mjs';
  * @typedef {{ code: string, reason?: string, remedy?: string, wait?: number }} Failure `wait` in milliseconds
  */
 
-const media = 'application/x-protobuf';
+const [media, octets] = ['application/x-protobuf', 'application/octet-stream'];
 // More than the largest page has: 2 MiB, and a record beyond.
 export const mostBytes = 8 << 20;
 // Of what is waited for: the first byte and each further one, and so many a second once it has taken a minute.
@@ -16,6 +16,17 @@ const [patience, leastPace] = [60_000, 2048];
 // They begin a session, and go with none.
 /** @type {Route[]} */
 const beginning = ['accounts/challenge', 'accounts/create', 'accounts/login', 'accounts/recover'];
+
+/**
+ * Whatever stands in a server's place says something else, or nothing, which is a whole message as well.
+ * @param {Response} response
+ * @param {Uint8Array} bytes
+ * @param {string} type
+ */
+function isAnswer({ status, headers }, bytes, type) {
+    const named = headers.get('content-type')?.split(';')[0].trim().toLowerCase();
+    return [200, 206].includes(status) && (named ? [type, 'application/protobuf'].includes(named) : bytes.length > 0);
+}
 
 /** What the server refused, by its code (PROTOCOL-TRANSPORT.md, "Error codes"), or `networkFailure`. */
 export class ServerError extends Error {
@@ -77,8 +88,9 @@ export class Server {
      */
     async call(name, body, place = {}, most = mostBytes, type = media, heard = () => {}) {
         const { response, bytes } = await this.exchange(name, place, { accept: media, ...body && { 'content-type': type } }, body, most, heard);
-        if (response.ok) return bytes;
-        throw this.#refusal(response, bytes);
+        // Bytes that were sent are stored: of that there is nothing to say.
+        if (type === octets ? response.status === 201 : isAnswer(response, bytes, name === 'assets/download' ? octets : media)) return bytes;
+        throw response.ok ? new ServerError({ code: 'serverRejectedRequest' }) : this.#refusal(response, bytes);
     }
 
     /**
