@@ -294,7 +294,11 @@ package struct Restore {
         _ source: String, _ sum: FileSum, for purpose: String, isSealed: Bool, to path: String
     ) throws -> Bool {
         let reader: FileReader
-        do { reader = try FileReader(source) } catch { return false }
+        do throws(FileError) { reader = try FileReader(source) } catch {
+            // What this user may not read, or not now, says nothing of the file.
+            guard ![EACCES, EPERM, EMFILE, ENFILE].contains(error.code) else { throw error }
+            return false
+        }
         let writer = try FileWriter(path)
         do {
             if isSealed {
