@@ -101,10 +101,11 @@ import Testing
         let first = statement(1, in: statement.share, epoch: 3)
         let left = statement(2, after: first, from: statement.share)
         func verdict(readTo epoch: Int64?, knowing: [Statement], replacedIn: UInt32?) throws -> Verdict? {
-            var store = MemorySightings()
+            var before = RecordJudge(MemorySightings())
+            for one in knowing { _ = before.meet(one) }
+            var store = before.store
             if let epoch { store.noteRead(statement.ofShare, upTo: epoch) }
             var judge = RecordJudge(store)
-            for one in knowing { _ = judge.meet(one) }
             let departure = Sighting(left, hash: Statements.hash(left), isDeparture: true, replacedIn: replacedIn)
             return judge.admit([departure], asked: nil, accepting: [], readable: nil).first
         }

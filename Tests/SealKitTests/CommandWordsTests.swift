@@ -84,6 +84,7 @@ import Testing
             "SealKit/Trust/TrustStore+Contacts.swift",
             "SealService/Push/SubscriptionDraft.swift",
             "SealService/Sharing/ZoneChange.swift", "SealServer/Configuration/MessageConfiguration.swift",
+            "SealServer/Application/LocalServer.swift",
         ]
         return !silent.contains(place)
             && text.wholeMatch(of: /(Share|Record|KeyFile|ServerCredential|Contact|Asset)\(.*/) == nil

@@ -81,8 +81,13 @@ import Testing
                 for number in 0..<4 {
                     let thief = try await client(server, at: address)
                     let found = try await refusal { try await guess(thief) }
-                    let expected: ErrorCode? =
-                        number == 3 ? .requestRateLimited : what == "asking" ? nil : .serverRejectedRequest
+                    let told: ErrorCode? =
+                        switch what {
+                        case "asking": nil
+                        case "new keys": .constraintViolation
+                        default: .serverRejectedRequest
+                        }
+                    let expected = number == 3 ? .requestRateLimited : told
                     #expect(found == expected, "\(what), \(number)")
                 }
                 let next = try await client(server, at: address)

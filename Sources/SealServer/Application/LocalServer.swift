@@ -83,7 +83,8 @@ package final class LocalServer: Sendable {
         let file = try SQLiteFile(reading: opened.services.configuration.dataFolder + "/" + SQLiteDatabase.fileName)
         defer { file.close() }
         return try file.read { connection in
-            for table in try connection.tables() {
+            // An index of words has none of them: its texts are where it finds them.
+            for table in try connection.tables() where table != "search_term" {
                 let isIn = try connection.columns(of: table).map { "instr(CAST(\"\($0.name)\" AS BLOB), $1) > 0" }
                 let query = "SELECT 1 FROM \"\(table)\" WHERE \(isIn.joined(separator: " OR "))"
                 if try connection.exists(query, [.blob(Array(text.utf8))]) { return true }
