@@ -403,6 +403,28 @@ import Testing
         #expect(try await note([own, desk], 8) == [[desk.id], [desk.id]])
     }
 
+    // MARK: A full disk
+
+    /// The server has taken it: told as a failure it would be saved once more.
+    @Test func aSaveIsOneThoughThisDeviceHasNoRoomToNoteIt() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        try await ann.own.save(ann.note(in: zone, "before", name: "before"))
+        let notes = (0..<300).map { ann.note(in: zone, "once", name: "note-\($0)") }
+        let trust = ann.container.core.trust
+        try await trust.writing { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+        let code = await failure { try await trust.writing { try $0.execute(sql: "CREATE TABLE room (a)") } }
+        #expect(code == .storageFull)
+        let results = try await ann.own.modifyRecords(saving: notes).saveResults
+        #expect(results.count == 300 && results.values.allSatisfy { $0.failureCode == nil })
+        try await trust.writing { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+        var next = try #require(try results[notes[0].recordID]?.get())
+        next.encryptedValues["body"] = "twice"
+        #expect(try await ann.own.save(next).base?.statement.revision == 2)
+        let changes = try await ann.own.recordZoneChanges(inZoneWith: zone)
+        #expect(changes.modifications.count == 301)
+    }
+
     // MARK: Power cuts
 
     /// What has to outlast a power cut waits for the disk; the rest does not.

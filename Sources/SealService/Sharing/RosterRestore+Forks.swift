@@ -1,10 +1,9 @@
+import Foundation
 import SealCoding
 import SealPrimitives
 import SealStatements
 package import SealStorage
 package import SealWire
-
-import struct Foundation.Data
 
 /// What `rosters/fetch` says so that devices notice a restored server and a fork.
 extension RosterRestore {
