@@ -359,7 +359,7 @@ const passphraseFields = (/** @type {boolean} */ isNew) => [
 /** @param {string} name @param {string} passphrase */
 async function takePassphrase(name, passphrase) {
     busy(texts.stretching);
-    const key = await stretch(passphrase, name.trim());
+    const key = await stretch(passphrase, name);
     await ask('takePassphrase', { key }, { transfer: [key.buffer] });
 }
 

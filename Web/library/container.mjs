@@ -382,7 +382,7 @@ export class Container {
         const { ask, wipe } = await this.#loadCore();
         const bytes = new TextEncoder().encode(passphrase.normalize('NFC'));
         try {
-            account.takePassphrase({ key: ask('stretchPassphrase', writer => writer.blob(bytes).string(name.normalize('NFC').trim()).string(this.#origin)).blob() });
+            account.takePassphrase({ key: ask('stretchPassphrase', writer => writer.blob(bytes).string(name.normalize('NFC')).string(this.#origin)).blob() });
         } finally {
             bytes.fill(0);
             wipe();
