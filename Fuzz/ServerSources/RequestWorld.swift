@@ -42,7 +42,8 @@ final class RequestWorld: Sendable {
         let base = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all)
         let undoing = UndoingDatabase(base: base)
         let services = Services(
-            database: undoing, peers: .none(), blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"),
+            database: undoing, damage: base.damage, peers: .none(),
+            blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"),
             messengers: [:],
             secrets: try ServerSecrets(folder: configuration.secretsFolder), configuration: configuration,
             webBundle: nil, writeTimes: WriteTimes(logger: QuietLog.logger), metrics: .off, logger: QuietLog.logger,
