@@ -209,18 +209,25 @@ import Testing
     }
 
     /// Its failure was told, and the app saves in another way, or not at all: nothing of it comes again.
-    @Test(arguments: [false, true]) func oneWhoseFailureWasToldCanBeGivenUp(isFoundAgain: Bool) async throws {
+    @Test(arguments: ["found again", "itself", "in its last block"])
+    func oneWhoseFailureWasToldCanBeGivenUp(how: String) async throws {
         try await withJournal { device, zone in
             let container = device.container
             let operation = CKModifyRecordsOperation(recordsToSave: [CKRecord.note("a", in: zone)])
             operation.configuration.isLongLived = true
             operation.configuration.qualityOfService = .userInitiated
+            if how == "in its last block" {
+                operation.modifyRecordsResultBlock = { [weak operation] _ in operation?.cancel() }
+            }
             let offline = device.inject(.offline)
             await run(operation, in: container.privateCloudDatabase)
             offline.remove()
-            let found = try await container.longLivedOperation(for: operation.operationID)
-            let given = isFoundAgain ? try #require(found) : operation
-            given.cancel()
+            if how == "found again" {
+                let found = try await container.longLivedOperation(for: operation.operationID)
+                try #require(found).cancel()
+            } else if how == "itself" {
+                operation.cancel()
+            }
             var left = try await container.allLongLivedOperationIDs()
             for _ in 0..<200 where !left.isEmpty {
                 try await Task.sleep(for: .milliseconds(50))

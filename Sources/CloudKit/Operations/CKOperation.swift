@@ -121,7 +121,9 @@ open class CKOperation: Operation, @unchecked Sendable {
         }
         tell { self.ended(failure) }
         await toldAll()
-        await told(failure)
+        // Whoever cancels it in its last block gives it up; one that another object is at work on is not this one's.
+        let isGivenUp = isCancelled && failure?.code != .constraintViolation
+        await told(isGivenUp ? CKError(any: CancellationError()) : failure)
     }
 
     /// - Throws: what has ended it, or what some of its items failed with.
