@@ -57,14 +57,20 @@ extension Database {
         }
     }
 
-    /// Whether the server names nothing any more that ended shares have left.
-    func hasNothingUnsettled(in zoneID: RecordZone.ID) async throws(SealKitError) -> Bool {
+    /// Whether the server still names records that a share which has ended has left in it, or may.
+    func mayHaveLeft(_ share: SealStatements.Scope) async throws(SealKitError) -> Bool {
+        let request = Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = share.ofZone.zoneIDOnWire }
         for _ in 0..<Database.mostEmptyPages {
-            let page = try await unsettled(zoneID)
-            guard page.isEmpty else { return false }
-            if !page.isMoreComing { return true }
+            let page: Sealkit_V1_UnsettledRecordsResponse = try await core.call(
+                scope, Endpoints.sharing.unsettledRecords, request)
+            let isLeft = page.records.contains { left in
+                (try? Statement(canonicalBytes: [UInt8](left.record.statement)))?.scopeID == share.id
+            }
+            if isLeft { return true }
+            // Those of other shares it names again each time.
+            guard page.moreComing else { return false }
         }
-        return false
+        return true
     }
 
     /// However often a server says that there may be more.

@@ -60,12 +60,13 @@ extension Database {
         let zone = try zoneScope(zoneID)
         // What were left in it would be of a life that nobody has keys of any more.
         try await settleShares(in: zoneID)
-        guard try await hasNothingUnsettled(in: zoneID) else {
+        let share = zone.ofShare(shareRecordName)
+        guard try await !mayHaveLeft(share) else {
             throw SealKitError(
-                .zoneBusy, "records are still in shares of the zone \(zoneID) that have ended",
+                .zoneBusy, "records are still in the share \(shareRecordName), which has ended",
                 remedy: "try again; what does not open on this device, move on one that opens it, or delete it")
         }
-        try await core.keeper(of: zone.ofShare(shareRecordName)).endFork(abandoning: head)
+        try await core.keeper(of: share).endFork(abandoning: head)
     }
 
     private func requireOwner() throws(SealKitError) {
