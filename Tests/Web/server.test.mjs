@@ -238,10 +238,10 @@ test('what comes in a server’s place is no success', async () => {
     }
     assert.equal((await answered(Uint8Array.of(8, 1), 200)).length, 2);
     for (const [body, status, type] of [[null, 204], [null, 204, media], [new Uint8Array(0), 200], ['<html>', 200, 'text/html'], [new Uint8Array(0), 201, media]]) {
-        await fails(answered(body, status, type), 'serverRejectedRequest');
+        await fails(answered(body, status, type), 'networkFailure');
     }
     globalThis.fetch = async () => new Response(null, { status: 201 });
     assert.equal((await server().call('assets/upload', Uint8Array.of(1), {}, undefined, 'application/octet-stream')).length, 0);
     globalThis.fetch = async () => new Response(null, { status: 200 });
-    await fails(server().call('assets/upload', Uint8Array.of(1), {}, undefined, 'application/octet-stream'), 'serverRejectedRequest');
+    await fails(server().call('assets/upload', Uint8Array.of(1), {}, undefined, 'application/octet-stream'), 'networkFailure');
 });

@@ -90,7 +90,7 @@ export class Server {
         const { response, bytes } = await this.exchange(name, place, { accept: media, ...body && { 'content-type': type } }, body, most, heard);
         // Bytes that were sent are stored: of that there is nothing to say.
         if (type === octets ? response.status === 201 : isAnswer(response, bytes, name === 'assets/download' ? octets : media)) return bytes;
-        throw response.ok ? new ServerError({ code: 'serverRejectedRequest' }) : this.#refusal(response, bytes);
+        throw response.ok ? new ServerError({ code: 'networkFailure' }) : this.#refusal(response, bytes);
     }
 
     /**
