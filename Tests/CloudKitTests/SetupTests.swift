@@ -60,7 +60,7 @@ import Testing
             #expect(twice == 2)
             // One whose making was cut off is none yet.
             var begun = try device.account.secrets
-            begun.isUnfinished = true
+            begun.recoveryKey = try await device.account.renewRecoveryKey { _ in }
             try await store.save(begun, replacing: nil)
             try await source.ready()
             #expect(source.provider.account == nil)

@@ -51,7 +51,7 @@ import Testing
         // One whose making was cut off is no account yet.
         var random = SystemRandom()
         var begun = try AccountSecrets(server: server.origin, seeds: [AccountSeed(random: &random)])
-        begun.isUnfinished = true
+        begun.recoveryKey = RecoveryKey(random: &random)
         try await FileKeyStore(file: URL(fileURLWithPath: keyFile)).save(begun, replacing: nil)
         // One pipe: the URL, the address that it asks for, and the code from a command.
         let said = try await run(

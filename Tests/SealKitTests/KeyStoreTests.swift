@@ -75,12 +75,14 @@ import Testing
             #expect(try await store.load() == nil)
             // One that was begun to be made is none, until it is made.
             var begun = try secrets()
-            begun.isUnfinished = true
+            var random = SystemRandom()
+            begun.recoveryKey = RecoveryKey(random: &random)
             try await store.save(begun, replacing: nil)
-            #expect(try await store.load()?.isUnfinished == true)
+            #expect(try await store.load()?.isSame(as: begun) == true)
             #expect(try await Account.load(from: store) == nil)
             var made = begun
-            made.isUnfinished = false
+            made.recoveryKey = nil
+            #expect(await failure { try await store.save(begun, replacing: made) } == .constraintViolation)
             try await store.save(made, replacing: begun)
             #expect(try await store.load()?.isUnfinished == false)
             #expect(try await Account.load(from: store) != nil)
@@ -334,7 +336,8 @@ import Testing
 
         // What was begun and not made is in nobody's way.
         var begun = try secrets()
-        begun.isUnfinished = true
+        var random = SystemRandom()
+        begun.recoveryKey = RecoveryKey(random: &random)
         let elsewhere = MemoryKeyStore(begun)
         let recovered = try await Account.recover(recoveryKey, transport: transport, in: elsewhere)
         #expect(try await elsewhere.load()?.isSame(as: recovered.secrets) == true)

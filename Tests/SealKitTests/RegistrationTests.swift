@@ -63,13 +63,16 @@ import Testing
             _ = try await Account.create(transport: network, registrationCode: code, in: store)
         }
         #expect(lost != nil)
-        let begun = try #require(try await store.load())
+        var begun = try #require(try await store.load())
+        let begunKey = try #require(begun.recoveryKey)
         // An app makes an account where it loads none: so it comes back to this one.
         #expect(try await Account.load(from: store) == nil)
         network.lose([])
         let (account, key) = try await Account.create(transport: network, registrationCode: code, in: store)
         let kept = try #require(try await store.load())
+        begun.recoveryKey = nil
         #expect(kept.isSame(as: begun))
+        #expect(key.text() == begunKey.text())
         #expect(try await Account.load(from: store) != nil)
         #expect(try await account.devices().count == 1)
         #expect(try await account.isGood(key))
@@ -117,13 +120,29 @@ import Testing
         // An app that was ended before the server heard of its account goes on with it.
         var random = SystemRandom()
         var kept = try AccountSecrets(server: transport.origin, seeds: [AccountSeed(random: &random)])
-        kept.isUnfinished = true
+        kept.recoveryKey = RecoveryKey(random: &random)
         let cold = MemoryKeyStore(kept)
         let (account, _) = try await Account.create(transport: transport, registrationCode: codes[1], in: cold)
         #expect(try await account.status() == .available)
-        let after = try #require(try await cold.load())
-        #expect(after.isSame(as: kept))
-        #expect(!after.isUnfinished)
+        kept.recoveryKey = nil
+        #expect(try await cold.load()?.isSame(as: kept) == true)
+    }
+
+    /// A button that was pressed twice, or an app and its extension: whichever key is shown is good.
+    @Test func anAccountThatIsMadeTwiceAtOnceHasOneRecoveryKey() async throws {
+        let transport = try HTTPTransport(server: try ServerProcess.shared.get().origin)
+        var random = SystemRandom()
+        var begun = try AccountSecrets(server: transport.origin, seeds: [AccountSeed(random: &random)])
+        begun.recoveryKey = RecoveryKey(random: &random)
+        let store = MemoryKeyStore(begun)
+        async let first = Account.create(transport: transport, in: store)
+        async let second = Account.create(transport: transport, in: store)
+        let keys = [try await first.recoveryKey, try await second.recoveryKey]
+        for key in keys {
+            let back = try await Account.recover(key, transport: transport)
+            #expect(back.seeds[0].bytes.copyBytes() == begun.seeds[0].bytes.copyBytes())
+        }
+        #expect(try await store.load()?.isUnfinished == false)
     }
 
     /// Who is invited to a share of such a server makes the account with the same command.

@@ -29,8 +29,7 @@ def read_seeds(path: Path) -> list[bytes]:
         fields.text("server")  # for people: nothing here speaks to a server
         if "deviceName" in document:
             fields.text("deviceName")  # for people, too
-        if "unfinished" in document:
-            fields.raw("unfinished")  # for whoever makes it
+        unfinished = fields.raw("unfinished") if "unfinished" in document else False
         sealed = fields.raw("sealed")
         seeds = from_base64url(fields.text("seeds"), Reason.EXPORT)
     except Disagreement as disagreement:
@@ -40,4 +39,5 @@ def read_seeds(path: Path) -> list[bytes]:
     if sealed:
         passphrase = present(os.environ.get(PASSPHRASE), Reason.EXPORT, f"the key file is sealed: set {PASSPHRASE}")
         seeds = open_password_box(passphrase.encode("utf-8"), seeds)
-    return split_seeds(seeds)
+    # Behind those of an account that is not made yet stands its recovery key.
+    return split_seeds(seeds[:-32] if unfinished is True else seeds)

@@ -69,37 +69,46 @@ extension Account {
     private static func create(
         client: Client, deviceName: String, trust: TrustStore?, registrationCode: String?, in store: any KeyStore
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
-        let begun = try await begin(in: store, at: client.transport.origin, deviceName: deviceName)
+        let (begun, recoveryKey) = try await begin(in: store, client, deviceName: deviceName)
         let account = try Account(
             seeds: begun.seeds, client: client, deviceName: deviceName, keyStore: store,
             deviceKeeper: try UnfinishedAccounts.device(of: begun))
         if let trust { account.deviceKeeper.attach(trust) }
-        let recoveryKey = try await account.register(code: registrationCode)
-        try await store.save(try account.secrets, replacing: begun)
+        try await account.register(recoveryKey, code: registrationCode)
+        let made = try account.secrets
+        do throws(SealKitError) { try await store.save(made, replacing: begun) } catch {
+            // Another call, or another process, has finished the same account by the same keys.
+            guard error.code == .constraintViolation, try await store.load()?.isSame(as: made) == true else {
+                throw error
+            }
+        }
         UnfinishedAccounts.remove(account)
         return (account, recoveryKey)
     }
 
     /// The account that `store` keeps as unfinished now: nobody has used it, so it may be any server's.
+    /// Where there is none, one is kept once the server has answered anything at all.
     private static func begin(
-        in store: any KeyStore, at server: String, deviceName: String
-    ) async throws(SealKitError) -> AccountSecrets {
-        let kept = try await store.unfinished()
-        if let kept, kept.server == server { return kept }
+        in store: any KeyStore, _ client: Client, deviceName: String
+    ) async throws(SealKitError) -> (AccountSecrets, RecoveryKey) {
+        let (kept, server) = (try await store.unfinished(), client.transport.origin)
+        if let kept, let key = kept.recoveryKey, kept.server == server { return (kept, key) }
+        _ = try await ServerInformation(transport: client.transport)
+        var random = SystemRandom()
+        let recoveryKey = kept?.recoveryKey ?? RecoveryKey(random: &random)
         var begun: AccountSecrets
         if let kept {
             // The server may have another name since, and the account by these keys.
             begun = kept
             begun.server = server
         } else {
-            var random = SystemRandom()
             begun = try AccountSecrets(
                 server: server, seeds: [AccountSeed(random: &random)],
                 deviceName: deviceName == Account.defaultDeviceName ? nil : deviceName)
-            begun.isUnfinished = true
+            begun.recoveryKey = recoveryKey
         }
         try await store.save(begun, replacing: kept)
-        return begun
+        return (begun, recoveryKey)
     }
 
     /// As `create(transport:deviceName:trust:registrationCode:in:)`, with time and chance of the caller's.
@@ -124,8 +133,13 @@ extension Account {
 
     /// Gets an account back from its recovery key, and keeps it in `store`, which must not keep another: one that is
     /// unfinished gives way.
-    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already: it is a new
-    ///   device to the account, which a store of a device that was removed has to be told.
+    /// - Parameters:
+    ///   - recoveryKey: as its user has written it down.
+    ///   - transport: what reaches the server.
+    ///   - deviceName: what other devices will call this one.
+    ///   - trust: where this device keeps what it has verified, if it has such a place already: it is a new device to
+    ///     the account, which a store of a device that was removed has to be told.
+    ///   - store: keeps nothing, or an account that is unfinished.
     /// - Throws: `constraintViolation` when the store keeps an account already; as
     ///   `recover(_:transport:deviceName:trust:)`.
     public static func recover(

@@ -104,17 +104,15 @@ public final class Account: Sendable {
         var random = SystemRandom()
         let account = try Account(seeds: [AccountSeed(random: &random)], client: client, deviceName: deviceName)
         if let trust { account.deviceKeeper.attach(trust) }
-        return (account, try await account.register(code: registrationCode))
+        let recoveryKey = RecoveryKey(random: &random)
+        try await account.register(recoveryKey, code: registrationCode)
+        return (account, recoveryKey)
     }
 
-    /// Makes the account on the server. Again it logs in, with another recovery key in the place of the one before.
-    /// - Returns: its recovery key.
-    func register(code: String?) async throws(SealKitError) -> RecoveryKey {
-        var random = SystemRandom()
-        let recoveryKey = RecoveryKey(random: &random)
+    /// Makes the account on the server. Again it logs in, with this recovery key in the place of the one before.
+    func register(_ recoveryKey: RecoveryKey, code: String?) async throws(SealKitError) {
         try await session.create(
             recovery: bundle(of: seeds, by: recoveryKey, .printedKey), registrationCode: code)
-        return recoveryKey
     }
 
     /// CloudKit's `accountStatus`: whether the server knows this account and lets it in. It is asked each time.

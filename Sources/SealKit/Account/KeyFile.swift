@@ -68,14 +68,25 @@ public struct KeyFile: Sendable {
     func secrets(passphrase: SecretBytes) throws(SealKitError) -> AccountSecrets {
         let opened = isSealed ? try unseal(passphrase) : seeds
         do {
-            var secrets = try AccountSecrets(
-                server: server, seeds: try AccountSeed.all(in: opened), deviceName: deviceName)
-            secrets.isUnfinished = isUnfinished
+            let (seeds, recoveryKey) = try KeyFile.parts(of: opened, isUnfinished: isUnfinished)
+            var secrets = try AccountSecrets(server: server, seeds: seeds, deviceName: deviceName)
+            secrets.recoveryKey = recoveryKey
             return secrets
         } catch {
             throw SealKitError(
                 .invalidArguments, "the key file is damaged", remedy: "recover the account with its recovery key")
         }
+    }
+
+    private static func parts(
+        of secret: SecretBytes, isUnfinished: Bool
+    ) throws(SealError) -> ([AccountSeed], RecoveryKey?) {
+        guard isUnfinished else { return (try AccountSeed.all(in: secret), nil) }
+        let end = secret.count - 32
+        guard end > 0, let seeds = secret.part(0..<end), let key = secret.part(end..<secret.count) else {
+            throw .malformed
+        }
+        return (try AccountSeed.all(in: seeds), try RecoveryKey(key))
     }
 
     private func unseal(_ passphrase: SecretBytes) throws(SealKitError) -> SecretBytes {
@@ -109,7 +120,7 @@ public struct KeyFile: Sendable {
 
     /// A key file's bytes.
     static func content(_ secrets: AccountSecrets, passphrase: SecretBytes?) throws(SealKitError) -> Data {
-        let plaintext = SecretBytes(joining: secrets.seeds.map(\.bytes))
+        let plaintext = secrets.secret
         var stored = plaintext
         if let passphrase {
             var random = SystemRandom()

@@ -14,9 +14,12 @@ public struct AccountSecrets: Sendable {
     public var seeds: [AccountSeed]
     /// What the account's other devices call this one; nil for the host's name.
     public var deviceName: String?
-    /// Whether the account was begun to be made, and its making has not come to an end: the server may have it or not,
-    /// and nobody has used it. `Account.create(…in:)` goes on with it, and `Account.load(from:)` does not give it.
-    public var isUnfinished = false
+    /// Of an account that was begun to be made: its recovery key, which each attempt gives the server, so that the one
+    /// which is shown in the end is good. Nil once it is made, and where it was brought here.
+    public var recoveryKey: RecoveryKey?
+    /// Whether its making has not come to an end: the server may have it or not, and nobody has used it.
+    /// `Account.create(…in:)` goes on with it, and `Account.load(from:)` does not give it.
+    public var isUnfinished: Bool { recoveryKey != nil }
 
     /// - Throws: `invalidArguments` unless there are 1 to 64 seeds.
     public init(server: String, seeds: [AccountSeed], deviceName: String? = nil) throws(SealKitError) {
@@ -49,12 +52,14 @@ public struct AccountSecrets: Sendable {
         }
     }
 
-    /// Whether it is the same account, finished or not: in constant time, as far as the secrets go.
+    /// Whether it is the same: in constant time, as far as the secrets go.
     func isSame(as other: AccountSecrets) -> Bool {
-        let seedsAreSame = SecretBytes.areEqual(
-            SecretBytes(joining: seeds.map(\.bytes)), SecretBytes(joining: other.seeds.map(\.bytes)))
-        return seedsAreSame && server == other.server && deviceName == other.deviceName
+        SecretBytes.areEqual(secret, other.secret) && isUnfinished == other.isUnfinished && server == other.server
+            && deviceName == other.deviceName
     }
+
+    /// The seeds, and behind them the recovery key of an account that is unfinished.
+    var secret: SecretBytes { SecretBytes(joining: seeds.map(\.bytes) + (recoveryKey.map { [$0.bytes] } ?? [])) }
 }
 
 extension AccountSecrets: CustomStringConvertible {

@@ -101,7 +101,7 @@ struct NewKeyFile {
             throw error.adding(
                 remedy: """
                     give the same command again, with the right server or code where they were wrong: it goes on with the \
-                    account that \(url.path) keeps
+                    account that \(url.path) keeps; or move that file away, to begin anew
                     """) as any Error
         }
     }
