@@ -153,7 +153,8 @@ class Liar:
             changes = [(lambda *_: (503, b""), lambda headers: headers)]
         try:
             made = changes[-1][0](body, ask) if changes else ask()
-            status, headers, _ = asked[-1] if asked else (200, [("Content-Type", "application/x-protobuf")], b"")
+            media = "application/octet-stream" if "/assets/" in path else "application/x-protobuf"
+            status, headers, _ = asked[-1] if asked else (200, [("Content-Type", media)], b"")
             if isinstance(made, tuple):
                 status, made = made
             if changes:

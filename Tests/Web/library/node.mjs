@@ -552,7 +552,7 @@ assert.deepEqual((await own_.fetchRecordZoneChanges({ ...inMade, syncToken: sinc
 // A zone that was seen is none that is to be made, whatever the server says.
 const sentFor = [];
 const hidden = await meanwhile((url, ask) => {
-    if (url.includes('/rosters/fetch')) return new Response(new Uint8Array(0));
+    if (url.includes('/rosters/fetch')) return new Response(new Uint8Array(0), { headers: { 'content-type': 'application/x-protobuf' } });
     sentFor.push(url);
     return ask();
 }, () => own_.saveRecordZones({ zoneName: 'Made' }));
@@ -608,7 +608,7 @@ assert.deepEqual([searched.errors, searched.records.map(({ recordName }) => reco
 const [still] = (await everybody.saveRecords({ recordType: 'News', recordName: 'held', fields: { title: 'Held' } })).records;
 let [sendOn, isUnderWay] = [() => undefined, () => undefined];
 const [sendingOn, underWay] = [new Promise(resolve => { sendOn = resolve; }), new Promise(resolve => { isUnderWay = resolve; })];
-const overtaken = await meanwhile((url, ask) => {
+const publicOvertaken = await meanwhile((url, ask) => {
     if (!url.includes('/assets/')) return ask();
     isUnderWay();
     return sendingOn.then(ask);
@@ -620,7 +620,7 @@ const overtaken = await meanwhile((url, ask) => {
     sendOn();
     return saving;
 });
-assert.ok(refusal('CONFLICT')(overtaken.errors[0]) && overtaken.errors[0].serverRecord.fields.title.value === 'Theirs');
+assert.ok(refusal('CONFLICT')(publicOvertaken.errors[0]) && publicOvertaken.errors[0].serverRecord.fields.title.value === 'Theirs');
 assert.equal((await everybody.deleteRecords('held')).records.length, 1);
 // As many bytes as the server sends at once, and after them what was read long before.
 const heavy = Array.from({ length: 10 }, (_, number) => ({ recordType: 'Heavy', recordName: `heavy${number}`, fields: { bytes: new Uint8Array(1_000_000).fill(number), number } }));
@@ -808,7 +808,10 @@ assert.ok(files.length === 1 && /^[0-9a-f]{64}\.\d+$/.test(files[0]), `${files}`
 assert.equal((await stat(`${memory}/${files[0]}`)).mode & 0o077, 0);
 assert.equal((await started({ memory })).userRecordName, me.userRecordName);
 assert.equal((await entry()).records[0].encryptedFields.text.value, 'new');
-await writeFile(`${memory}/${(await readdir(memory))[0]}`, 'something else');
+const [place] = await readdir(memory);
+const altered = await readFile(`${memory}/${place}`);
+altered[altered.length - 1] ^= 1;
+await writeFile(`${memory}/${place}`, altered);
 await started({ memory });
 await assert.rejects(entry(), refusal('INTEGRITY_ERROR', 'memoryDamaged'));
 await CloudKit.getDefaultContainer().forgetVerified(diary.zoneID);
