@@ -97,13 +97,7 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
             if let failure { throw failure }
             _ = try await core.container()
             guard let engine else { return }
-            try await Self.$failures.withValue(failures) {
-                do throws(SealKitError) {
-                    return Result<Void, SealKitError>.success(try await body(engine))
-                } catch {
-                    return Result<Void, SealKitError>.failure(error)
-                }
-            }.get()
+            try await Self.$failures.bound(to: failures) { () async throws(SealKitError) in try await body(engine) }
         } catch {
             throw error.code == .partialFailure ? failures.value.error ?? core.words(error) : core.words(error)
         }

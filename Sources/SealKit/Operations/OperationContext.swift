@@ -88,7 +88,7 @@ private func configured<R, E: Error>(
 
 extension TaskLocal {
     /// `withValue`, keeping the error's type.
-    func bound<R, E: Error>(to value: Value, _ body: () async throws(E) -> R) async throws(E) -> R {
+    package func bound<R, E: Error>(to value: Value, _ body: () async throws(E) -> R) async throws(E) -> R {
         try await withValue(value) {
             do throws(E) { return Result<R, E>.success(try await body()) } catch { return Result<R, E>.failure(error) }
         }.get()
