@@ -161,7 +161,7 @@ extension SyncEngine {
                 let request = next.without(Set(next.refusals.keys))
                 guard request.count > 0 else { continue }
                 let answer = try await send(request, run)
-                held.formUnion(answer.request.heldZones { !(answer.shared[$0]?.isSuccess ?? true) })
+                held.formUnion(answer.request.heldZones { answer.shared[$0]?.isFailure ?? false })
                 requests.insert(contentsOf: answer.again, at: 0)
                 try await note(answer, &context, &sent, moment)
             }
