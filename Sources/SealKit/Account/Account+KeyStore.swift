@@ -35,7 +35,7 @@ extension Account {
         from store: any KeyStore,
         connect: (_ server: String) throws(SealKitError) -> any Transport = Account.overHTTP
     ) async throws(SealKitError) -> Account? {
-        guard let secrets = try await store.load(), !secrets.isUnfinished else { return nil }
+        guard let secrets = try await store.finished() else { return nil }
         return try Account(
             seeds: secrets.seeds, transport: try connect(secrets.server),
             deviceName: secrets.deviceName ?? Account.defaultDeviceName, keyStore: store)
@@ -125,7 +125,7 @@ extension Account {
         async throws(SealKitError)
         -> Account?
     {
-        guard let secrets = try await store.load(), !secrets.isUnfinished else { return nil }
+        guard let secrets = try await store.finished() else { return nil }
         return try Account(
             seeds: secrets.seeds, client: Client(transport: transport, pacing: pacing),
             deviceName: secrets.deviceName ?? Account.defaultDeviceName, keyStore: store)
@@ -165,7 +165,7 @@ extension Account {
     public static func move(
         in store: any KeyStore, to transport: any Transport, trust: TrustStore? = nil
     ) async throws(SealKitError) -> Account {
-        guard let kept = try await store.load(), !kept.isUnfinished else {
+        guard let kept = try await store.finished() else {
             throw SealKitError(
                 .notAuthenticated, "no account is kept here that could be moved",
                 remedy: "make an account first, or recover one")
@@ -191,6 +191,12 @@ extension Account {
 }
 
 extension KeyStore {
+    /// The account that is kept; nil also for one that is unfinished.
+    fileprivate func finished() async throws(SealKitError) -> AccountSecrets? {
+        guard let kept = try await load(), !kept.isUnfinished else { return nil }
+        return kept
+    }
+
     /// What may give way to another account, since nobody has used it.
     /// - Throws: `constraintViolation` when an account is kept.
     fileprivate func unfinished() async throws(SealKitError) -> AccountSecrets? {
