@@ -300,18 +300,24 @@ import Testing
         }
     }
 
+    /// Of two notes, a and b, the second device is shown another a than was saved.
+    private func besideAnAlteredNote(_ cloud: Cloud) async throws -> (laptop: Cloud.Device, zone: CKRecordZone.ID) {
+        let device = try await cloud.device(of: "ann")
+        let database = device.container.privateCloudDatabase
+        let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+        let altered = CKRecord.note("a", in: zone)
+        altered.encryptedValues["title"] = "as it was"
+        try await database.save(altered)
+        try await database.save(CKRecord.note("b", in: zone))
+        let laptop = try await device.another(named: "laptop")
+        laptop.alter(altered.recordID)
+        return (laptop, zone)
+    }
+
     /// The older block takes records alone: what is none is not passed by.
     @Test func aRecordThatDoesNotComeKeepsTheTokenOfWhoCannotBeTold() async throws {
         try await Cloud.run { cloud in
-            let device = try await cloud.device(of: "ann")
-            let database = device.container.privateCloudDatabase
-            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
-            let record = CKRecord.note("a", in: zone)
-            record.encryptedValues["title"] = "as it was"
-            try await database.save(record)
-            try await database.save(CKRecord.note("b", in: zone))
-            let laptop = try await device.another(named: "laptop")
-            laptop.alter(record.recordID)
+            let (laptop, zone) = try await besideAnAlteredNote(cloud)
             let log = Log()
             func operation() -> CKFetchRecordZoneChangesOperation {
                 let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [zone])
@@ -336,15 +342,7 @@ import Testing
     /// One match, which anybody may have written who may write, is not the end of all pages behind it.
     @Test func aMatchThatDoesNotComeLeavesTheCursor() async throws {
         try await Cloud.run { cloud in
-            let device = try await cloud.device(of: "ann")
-            let database = device.container.privateCloudDatabase
-            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
-            let altered = CKRecord.note("a", in: zone)
-            altered.encryptedValues["title"] = "as it was"
-            try await database.save(altered)
-            try await database.save(CKRecord.note("b", in: zone))
-            let laptop = try await device.another(named: "laptop")
-            laptop.alter(altered.recordID)
+            let (laptop, zone) = try await besideAnAlteredNote(cloud)
             let log = Log()
             let place = Place()
             func operation() -> CKQueryOperation {

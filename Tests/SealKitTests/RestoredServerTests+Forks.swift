@@ -160,17 +160,25 @@ extension RestoredServerTests {
         }
     }
 
+    /// A list of one note, which is shared as a hierarchy.
+    /// - Returns: its zone, as its owner and as who has joined name it, its root and the share.
+    private func sharedList(
+        of ann: Person, with bob: Person
+    ) async throws -> (zone: RecordZone.ID, list: Record, share: Share, joined: RecordZone.ID) {
+        let zone = try await ann.makeZone()
+        let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+        var share = Share(rootRecord: list)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let saved = try await ann.own.save(share, rootRecord: list).share
+        return (zone, list, saved, try await bob.join(saved.url))
+    }
+
     /// The owner ends the share on a device that is shown no other roster, and shares its root anew there. Whoever was
     /// on the other branch reads on once that is given up.
     @Test func aForkOfAShareEndsAfterTheShare() async throws {
         try await with { server, _, ann, bob in
-            let zone = try await ann.makeZone()
-            let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
-            var share = Share(rootRecord: list)
-            share.addParticipant(try await ann.participant(bob, .readWrite))
-            let saved = try await ann.own.save(share, rootRecord: list).share
+            let (zone, list, saved, joined) = try await sharedList(of: ann, with: bob)
             let name = saved.recordID.recordName
-            let joined = try await bob.join(saved.url)
             let other = try ann.onFreshDevice()
             for device in [ann, other] { _ = try await device.own.recordZoneChanges(inZoneWith: zone) }
             try server.backUp()
@@ -231,13 +239,8 @@ extension RestoredServerTests {
     /// The head that a participant names, given up on the device that is shown no other roster.
     @Test func aHeadOfAShareThatAParticipantNamesIsGivenUp() async throws {
         try await with { server, _, ann, bob in
-            let zone = try await ann.makeZone()
-            let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
-            var share = Share(rootRecord: list)
-            share.addParticipant(try await ann.participant(bob, .readWrite))
-            let saved = try await ann.own.save(share, rootRecord: list).share
+            let (zone, _, saved, joined) = try await sharedList(of: ann, with: bob)
             let name = saved.recordID.recordName
-            let joined = try await bob.join(saved.url)
             try server.backUp()
             let device = try ann.onFreshDevice()
             try await device.own.rotateKeys(of: zone, shareRecordName: name)
