@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import http.server
+import re
 import threading
 
 
@@ -153,7 +154,8 @@ class Liar:
             changes = [(lambda *_: (503, b""), lambda headers: headers)]
         try:
             made = changes[-1][0](body, ask) if changes else ask()
-            media = "application/octet-stream" if "/assets/" in path else "application/x-protobuf"
+            is_download = handler.command == "GET" and re.search("/assets/[^/]+/[^/]+/[^/]+$", path)
+            media = "application/octet-stream" if is_download else "application/x-protobuf"
             status, headers, _ = asked[-1] if asked else (200, [("Content-Type", media)], b"")
             if isinstance(made, tuple):
                 status, made = made
