@@ -45,6 +45,42 @@ self.Worker = class extends Worker {
     }
 };"""
 
+# A second of red and a second of blue, as a browser records them: the bytes of its file.
+RECORD_VIDEO = """async () => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 48 });
+    const pen = canvas.getContext('2d');
+    const recorder = new MediaRecorder(canvas.captureStream(20), { mimeType: 'video/webm;codecs=vp8' });
+    const parts = [];
+    recorder.addEventListener('dataavailable', ({ data }) => parts.push(data));
+    const stopped = new Promise(resolve => recorder.addEventListener('stop', resolve));
+    recorder.start();
+    for (let count = 0; count < 40; count++) {
+        pen.fillStyle = count < 20 ? 'red' : 'blue';
+        pen.fillRect(0, 0, 64, 48);
+        await new Promise(resolve => setTimeout(resolve, 50));
+    }
+    recorder.stop();
+    await stopped;
+    return [...new Uint8Array(await new Blob(parts).arrayBuffer())];
+}"""
+# The colour that is seen first, the one that is seen once it has ended, and how large it is.
+PLAY_VIDEO = """async video => {
+    const colour = () => {
+        const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+        pen.drawImage(video, 0, 0, 1, 1);
+        return [...pen.getImageData(0, 0, 1, 1).data];
+    };
+    const ended = new Promise((resolve, reject) => {
+        video.addEventListener('ended', resolve);
+        video.addEventListener('error', () => reject(video.error));
+    });
+    if (video.readyState < 2) await new Promise(resolve => video.addEventListener('loadeddata', resolve));
+    const first = colour();
+    await video.play();
+    await ended;
+    return [first, colour(), [video.videoWidth, video.videoHeight]];
+}"""
+
 
 class Held:
     """Requests that wait until they are let go."""
@@ -781,6 +817,28 @@ class MishapTests:
             expect(jens.page.get_by_text("In a minute it locks itself.")).to_have_count(0)
             audio.evaluate("audio => audio.pause()")
             jens.doze()
+
+    def test_a_video_is_played(self):
+        """Recorded by the browser itself: half red, then blue, so that its end is another picture than its beginning."""
+        video = self.world.folder / "people/film.webm"
+        url = self.open_zone("Reels", "Reels")
+        with self.guest("vito") as vito:
+            vito.open(url)
+            recorded = vito.page.evaluate(RECORD_VIDEO)
+            video.write_bytes(bytes(recorded))
+            self.ann.save("reel", "--seal", "title=A reel", "--asset", f"film={video}", zone="Reels")
+            vito.press("Only for this visit")
+            vito.accept("Reels")
+            vito.press("reel")
+            vito.press("Open")
+            player = vito.page.locator("dialog video")
+            expect(player).to_be_visible()
+            first, last, size = player.evaluate(PLAY_VIDEO)
+            that(size == [64, 48], f"another film is played: {size}")
+            that(first[0] > 150 > 100 > first[2] and last[2] > 150 > 100 > last[0], f"it is played from {first} to {last}")
+            with vito.page.expect_download() as download:
+                vito.page.locator("dialog").get_by_role("link", name="Save").click()
+            that(download.value.path().read_bytes() == video.read_bytes(), "the saved film is another")
 
     def test_a_table_is_one_at_any_width(self):
         url = self.open_zone("Stalls", "Stalls", "readOnly")
