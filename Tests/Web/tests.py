@@ -788,6 +788,35 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, MissingTest
         print(f"    {scan.needles} words and secrets in {scan.spellings} spellings, none found", flush=True)
 
 
+def play(names, sealkit, screenshots):
+    """The stories in a world of their own; what those say that fail."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="sealkit-web-"))
+    failed = {}
+    world = World(sealkit, folder)
+    try:
+        with sync_playwright() as playwright:
+            tests = Tests(world, playwright, screenshots)
+            tests.prepare()
+            expect.set_options(timeout=30_000)
+            for name in names:
+                begun = time.monotonic()
+                print(f"  {name[5:].replace('_', ' ')}", flush=True)
+                try:
+                    getattr(tests, name)()
+                    print(f"    passed, {time.monotonic() - begun:.1f} s", flush=True)
+                except Exception as error:
+                    failed[name] = failure(name, error)
+                    traceback.print_exc()
+            tests.browser.close()
+    finally:
+        world.close()
+        if os.environ.get("KEEP") == "1":
+            print(f"kept: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sealkit", type=pathlib.Path, required=True)
@@ -797,41 +826,25 @@ def main():
     if screenshots:
         screenshots = pathlib.Path(screenshots)
         screenshots.mkdir(parents=True, exist_ok=True)
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="sealkit-web-"))
-    failed, passed, started = [], 0, time.monotonic()
+    started = time.monotonic()
     part, parts = map(int, options.part.split("/"))
-    world = World(options.sealkit.resolve(), folder)
-    try:
-        with sync_playwright() as playwright:
-            tests = Tests(world, playwright, screenshots)
-            tests.prepare()
-            expect.set_options(timeout=30_000)
-            only = os.environ.get("ONLY")
-            *names, last = sorted(name for name in dir(Tests) if name.startswith("test_"))
-            for name in [*names[part - 1::parts], last]:
-                if only and only not in name:
-                    continue
-                begun = time.monotonic()
-                print(f"  {name[5:].replace('_', ' ')}", flush=True)
-                try:
-                    getattr(tests, name)()
-                    passed += 1
-                    print(f"    passed, {time.monotonic() - begun:.1f} s", flush=True)
-                except Exception as error:
-                    failed.append(failure(name, error))
-                    traceback.print_exc()
-            tests.browser.close()
-    finally:
-        world.close()
-        if os.environ.get("KEEP") == "1":
-            print(f"kept: {folder}")
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-    for line in failed:
+    only = os.environ.get("ONLY", "")
+    *names, last = sorted(name for name in dir(Tests) if name.startswith("test_"))
+    names = [name for name in [*names[part - 1::parts], last] if only in name]
+    first = play(names, options.sealkit.resolve(), screenshots)
+    failed, uneven = first, ""
+    # A browser, a server and a script that keep time with each other can miss it on a busy machine: one story is played once more, and said to
+    # have been. More than one is no accident.
+    if len(first) == 1 and not only:
+        failed = play(list(first), options.sealkit.resolve(), screenshots)
+        if not failed:
+            uneven = ", 1 of them at the second time"
+            print(f"uneven: {', '.join(first)}; why is above")
+    for line in failed.values():
         print(line)
     said = f"The web client in a browser, part {part} of {parts}" if parts > 1 else "The web client in a browser"
-    print(f"{said}: {passed} passed, {len(failed)} failed, {time.monotonic() - started:.0f} s")
-    sys.exit(1 if failed or passed == 0 else 0)
+    print(f"{said}: {len(names) - len(failed)} passed, {len(failed)} failed{uneven}, {time.monotonic() - started:.0f} s")
+    sys.exit(1 if failed or not names else 0)
 
 
 if __name__ == "__main__":
