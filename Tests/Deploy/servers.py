@@ -9,7 +9,8 @@ import subprocess
 import threading
 import time
 
-from world import PATIENCE, REPOSITORY, Failure, free_port, nginx_files, start_nginx, stop, that, until
+from postgres import Postgres
+from world import PATIENCE, Failure, free_port, nginx_files, start_nginx, stop, that, until
 
 
 class Servers:
@@ -124,32 +125,25 @@ class Saves:
         that(not lost, f"{len(lost)} of {len(self.saved)} saved records are not there: {lost[:5]}")
 
 
-class Postgres:
-    """The one that Tests/Support/postgres runs beside this, with a standby that waits for each commit."""
+class Replicated(Postgres):
+    """With a standby that waits for each commit."""
 
     def __init__(self):
-        url = os.environ["SEALKIT_TEST_POSTGRES"]
-        self.socket = url.split("host=")[1]
-        self.data = pathlib.Path(os.environ["SEALKIT_TEST_POSTGRES_DATA"])
+        super().__init__()
         # Acknowledged means: on two disks.
         self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.run("SELECT pg_reload_conf()")
-        self.run("CREATE DATABASE sealkit TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        self.make_database()
         self.url = f"postgresql://postgres@/sealkit?host={self.socket},{self.socket}/standby"
-
-    def run(self, statement):
-        subprocess.run(["psql", "--no-psqlrc", "--quiet", "--host", self.socket, "--username", "postgres", "--command", statement], check=True,
-                       capture_output=True, timeout=PATIENCE)
 
     def fail_over(self):
         """The primary is killed, and the standby takes its place."""
         os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-        subprocess.run([REPOSITORY / "Tests/Support/postgres", "--promote", self.data.parent / "standby"], check=True, capture_output=True,
-                       timeout=PATIENCE)
+        self.ask("--promote", self.data.parent / "standby")
 
 
 def servers(world):
-    postgres = Postgres()
+    postgres = Replicated()
     both = Servers(world, postgres.url)
     person = "servers-anna"
     both.make_account(person)
