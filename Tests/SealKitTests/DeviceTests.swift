@@ -206,6 +206,32 @@ import Testing
         }
     }
 
+    @Test func anAccountThatComesByAnEnrolmentIsKeptInAStore() async throws {
+        let ann = try await Person(server)
+        for isScanned in [false, true] {
+            let enrolment = try await EnrolmentInProgress(ann.account, server: HTTPTransport(server: server.origin))
+            let (_, old) = try await enrolment.comparisons()
+            try await enrolment.old.confirm()
+            let (trust, store) = (try TrustStore(), MemoryKeyStore())
+            // A store that keeps an account is refused before anything was taken over.
+            let full = MemoryKeyStore(try ann.account.secrets)
+            let new = enrolment.new
+            if isScanned {
+                #expect(
+                    await failure { _ = try await new.confirm(scanned: old.transcript, trust: trust, in: full) }
+                        == .constraintViolation)
+                _ = try await new.confirm(scanned: old.transcript, trust: trust, in: store)
+            } else {
+                #expect(
+                    await failure { _ = try await new.confirm(trust: trust, in: full) } == .constraintViolation)
+                _ = try await new.confirm(trust: trust, in: store)
+            }
+            let kept = try #require(try await Account.load(from: store))
+            #expect(try await kept.status() == .available)
+            #expect(SecretBytes.areEqual(kept.seed.bytes, ann.account.seed.bytes))
+        }
+    }
+
     /// What was handed over is sent again as it was, and nothing says that it did not arrive.
     @Test func anApprovalWhoseAnswerIsLostIsGivenAgain() async throws {
         let ann = try await Person(server)

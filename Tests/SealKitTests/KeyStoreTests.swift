@@ -343,4 +343,25 @@ import Testing
         #expect(try await elsewhere.load()?.isSame(as: recovered.secrets) == true)
         #expect(SecretBytes.areEqual(recovered.seed.bytes, account.seed.bytes))
     }
+
+    @Test func anAccountThatItsPassphraseBringsBackIsKeptInAStore() async throws {
+        let transport = try HTTPTransport(server: try ServerProcess.shared.get().origin)
+        let first = MemoryKeyStore()
+        let (account, _) = try await Account.create(transport: transport, in: first)
+        let passphrase = try Account.RecoveryPassphrase(
+            name: UUID().uuidString, passphrase: "four words that nobody says")
+        try await account.setRecoveryPassphrase(passphrase)
+
+        #expect(
+            await failure { _ = try await Account.recover(passphrase, transport: transport, in: first) }
+                == .constraintViolation)
+        let (store, trust) = (MemoryKeyStore(), try TrustStore())
+        let recovered = try await Account.recover(passphrase, transport: transport, trust: trust, in: store)
+        #expect(recovered.keyStore != nil)
+        let kept = try #require(try await Account.load(from: store))
+        #expect(SecretBytes.areEqual(kept.seed.bytes, account.seed.bytes))
+        // New keys need somewhere to go.
+        try await recovered.rotateKeys(trust: trust, show: { _ async throws(SealKitError) in })
+        #expect(try await store.load()?.seeds.count == 2)
+    }
 }

@@ -151,6 +151,18 @@ extension Account {
             .kept(in: store)
     }
 
+    /// Gets an account back by the passphrase that was set for it, and keeps it in `store`: as by its recovery key.
+    /// - Throws: `constraintViolation` when the store keeps an account already; as
+    ///   `recover(_:transport:deviceName:trust:)`.
+    public static func recover(
+        _ passphrase: RecoveryPassphrase, transport: any Transport, deviceName: String = Account.defaultDeviceName,
+        trust: TrustStore? = nil, in store: any KeyStore
+    ) async throws(SealKitError) -> Account {
+        _ = try await store.unfinished()
+        return try await recover(passphrase, transport: transport, deviceName: deviceName, trust: trust)
+            .kept(in: store)
+    }
+
     /// The account that a store keeps, at another address from now on: its server has another name. It stays the same
     /// account, with all that is its own there, and what this device has verified goes on.
     ///
@@ -184,7 +196,8 @@ extension Account {
         try HTTPTransport(server: server)
     }
 
-    private func kept(in store: any KeyStore) async throws(SealKitError) -> Account {
+    /// This account, which `store` keeps from now on, in the place of one that is unfinished.
+    func kept(in store: any KeyStore) async throws(SealKitError) -> Account {
         try await store.save(try secrets, replacing: try await store.unfinished())
         return Account(self, keyStore: store)
     }
@@ -199,7 +212,7 @@ extension KeyStore {
 
     /// What may give way to another account, since nobody has used it.
     /// - Throws: `constraintViolation` when an account is kept.
-    fileprivate func unfinished() async throws(SealKitError) -> AccountSecrets? {
+    func unfinished() async throws(SealKitError) -> AccountSecrets? {
         guard let kept = try await load() else { return nil }
         guard kept.isUnfinished else {
             throw SealKitError(

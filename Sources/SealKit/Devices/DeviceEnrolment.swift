@@ -15,7 +15,7 @@ import Synchronization
 /// show(enrolment.invitation)                       // the other device: account.approveDevice(_:)
 /// let comparison = try await enrolment.comparison()
 /// if userSaysThatBothShow(comparison.code) {
-///     let account = try await enrolment.confirm(trust: TrustStore(file: trustFile))
+///     let account = try await enrolment.confirm(trust: TrustStore(file: trustFile), in: store)
 /// } else {
 ///     await enrolment.cancel()
 /// }
@@ -95,7 +95,8 @@ public final class DeviceEnrolment: Sendable {
     /// The user of this device has seen that both show the same: waits until the other device's user has as well, and
     /// takes the account over.
     ///
-    /// What the other device has seen of rosters counts here from now on: older ones are refused.
+    /// What the other device has seen of rosters counts here from now on: older ones are refused. The account is in
+    /// memory alone, and the device in its list already: keep it at once, or let `confirm(trust:in:)` do so.
     /// - Parameter trust: where this device keeps what it verifies; keep it beside the account's keys.
     /// - Throws: `integrityFailure` when what came is not from the device that the comparison was with; `unknownItem`
     ///   when the other device has ended it, or ten minutes are over; `invalidArguments` before there is a comparison.
@@ -113,6 +114,27 @@ public final class DeviceEnrolment: Sendable {
     public func confirm(scanned text: String, trust: TrustStore) async throws(SealKitError) -> Account {
         guard let seen = transcript.withLock({ $0 }) else { throw SealKitError.standsBetween }
         return try await take(try seen.confirmed(scanning: text), trust)
+    }
+
+    /// As `confirm(trust:)`, and keeps the account in `store`, which must not keep another: one that is unfinished
+    /// gives way.
+    /// - Parameters:
+    ///   - trust: where this device keeps what it verifies; keep it beside the account's keys.
+    ///   - store: keeps nothing, or an account that is unfinished.
+    /// - Throws: `constraintViolation` when the store keeps an account, before anything is taken over; what the store
+    ///   throws: where it cannot keep the account in the end, take this device off the list and begin again.
+    public func confirm(trust: TrustStore, in store: any KeyStore) async throws(SealKitError) -> Account {
+        _ = try await store.unfinished()
+        return try await confirm(trust: trust).kept(in: store)
+    }
+
+    /// As `confirm(trust:in:)`, when this device has scanned the transcript off the other one.
+    /// - Throws: `integrityFailure` also when the transcripts differ.
+    public func confirm(
+        scanned text: String, trust: TrustStore, in store: any KeyStore
+    ) async throws(SealKitError) -> Account {
+        _ = try await store.unfinished()
+        return try await confirm(scanned: text, trust: trust).kept(in: store)
     }
 
     /// The codes differ, or the user has had enough.
