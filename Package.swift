@@ -326,7 +326,7 @@ let package = Package(
                 .target(
                     name: "Tutorials", dependencies: ["SealKit", "CloudKit"],
                     path: "Documentation/Tutorials.docc/Resources",
-                    sources: ["notes-5.swift", "sharing-5.swift", "sync-5.swift", "moving-5.swift"],
+                    sources: ["notes-5.swift", "sharing-5.swift", "sync-6.swift", "moving-5.swift"],
                     swiftSettings: [.swiftLanguageMode(.v6)]),
                 .testTarget(
                     name: "TutorialsTests", dependencies: ["Tutorials", "SealKit", "CloudKit", "SealLab"],

@@ -111,6 +111,32 @@ import Testing
         #expect(await laptop.texts == ["tomatoes"])
     }
 
+    @Test func aListWhoseZoneIsGoneKeepsWhatIsNewer() async throws {
+        let expected: [(reason: Database.DatabaseChanges.DeletionReason, texts: [String])] = [
+            (.deleted, ["new"]), (.purged, []), (.encryptedDataReset, ["new", "old"]),
+        ]
+        for (reason, texts) in expected {
+            let (account, recoveryKey) = try await Account.create(transport: try HTTPTransport(server: server.origin))
+            let phone = try Todos(file: server.folder.appendingPathComponent("phone-\(reason).json"))
+            try await phone.set("old")
+            try await phone.start(try Container("com.example.todos", account: account, trust: try TrustStore()))
+            try await phone.sync()
+            let recovered = try await Account.recover(recoveryKey, transport: try HTTPTransport(server: server.origin))
+            let other = try Container("com.example.todos", account: recovered, trust: try TrustStore())
+            let zone = RecordZone(zoneName: "todos")
+            try await other.privateDatabase.deleteRecordZone(withID: zone.zoneID, reason: reason)
+
+            try await phone.set("new")
+            try await phone.sync()
+            #expect(await phone.texts == texts)
+            guard reason != .purged else { continue }
+            let laptop = try Todos(file: server.folder.appendingPathComponent("laptop-\(reason).json"))
+            try await laptop.start(other)
+            try await laptop.sync()
+            #expect(await laptop.texts == texts)
+        }
+    }
+
     @Test func anAppOfCloudKitsRunsAndSealsWhatItSaves() async throws {
         let keyFile = server.folder.appendingPathComponent("account.json")
         _ = try await Account.create(

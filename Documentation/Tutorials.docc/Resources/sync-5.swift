@@ -104,7 +104,11 @@ actor Todos: SyncEngineDelegate {
             for failed in sent.failedRecordSaves where !failed.error.isRetriedBySyncEngine {
                 saveFailed(failed.error, of: failed.record.recordID, syncEngine)
             }
-            for (id, error) in sent.failedRecordDeletes where !error.isRetriedBySyncEngine { kept.unsent.remove(id) }
+            for (id, error) in sent.failedRecordDeletes where !error.isRetriedBySyncEngine {
+                kept.unsent.remove(id)
+                // Gone with its zone is gone; otherwise it is still there.
+                if error.code != .zoneNotFound, error.code != .unknownItem { print(error.reason) }
+            }
         default: break
         }
         do { try write() } catch { print("not kept: \(error)") }
@@ -131,6 +135,10 @@ actor Todos: SyncEngineDelegate {
             engine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
         case .unknownItem:
             kept.systemFields[id] = nil
+        case .userDeletedZone:
+            (kept.texts[id], kept.systemFields[id]) = (nil, nil)
+            kept.unsent.remove(id)
+            return
         default:
             return print(error.reason)
         }
