@@ -4,9 +4,13 @@ extension Database {
     /// ```swift
     /// for try await changes in database.allRecordZoneChanges(inZoneWith: zoneID, since: token) {
     ///     for (recordID, result) in changes.modifications {
-    ///         print(recordID.recordName, try result.get().recordType)
+    ///         switch result {
+    ///         case .success(let record): show(record)
+    ///         case .failure(let error): show(recordID, error.reason)  // of this one alone
+    ///         }
     ///     }
-    ///     token = changes.changeToken
+    ///     for deletion in changes.deletions { show(deletion.recordID) }
+    ///     token = changes.changeToken  // to be kept once all of this is in the app's own store
     /// }
     /// ```
     /// Each element is what ``recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)`` returns, and the loop

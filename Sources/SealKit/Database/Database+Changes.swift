@@ -301,8 +301,8 @@ extension Database {
         }
         /// Zones that are new, or in which something has changed.
         public var modifications: [RecordZone]
-        /// That a zone is gone is verified; why, is the word of the account's own device that deleted it, passed on by
-        /// the server.
+        /// That a zone is gone is verified. Why, is the server's word for what the device has said that deleted it:
+        /// nobody has signed that.
         public var deletions: [(zoneID: RecordZone.ID, reason: DeletionReason)]
         /// For the next reading.
         public var changeToken: ServerChangeToken

@@ -8,8 +8,8 @@ extension Container {
     ///
     /// ```swift
     /// for try await notification in container.notifications(after: savedID) {
-    ///     if let id = notification.id { savedID = id }
-    ///     // A hint and no more: fetch what changed by token.
+    ///     // A hint and no more: fetch what changed by token, and at `reset` of every database.
+    ///     if let id = notification.id { savedID = id }  // once that is in the app's own store
     /// }
     /// ```
     ///
