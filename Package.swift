@@ -329,7 +329,8 @@ let package = Package(
                     sources: ["notes-5.swift", "sharing-5.swift", "sync-6.swift", "moving-5.swift"],
                     swiftSettings: [.swiftLanguageMode(.v6)]),
                 .testTarget(
-                    name: "TutorialsTests", dependencies: ["Tutorials", "SealKit", "CloudKit", "SealLab"],
+                    name: "TutorialsTests",
+                    dependencies: ["Tutorials", "SealKit", "CloudKit", "SealLab", "SealKitTesting"],
                     path: "Documentation/Tests", swiftSettings: [.swiftLanguageMode(.v6)]),
             ]
             : [])

@@ -1,6 +1,7 @@
 import CloudKit
 import Foundation
 import SealKit
+import SealKitTesting
 import SealLab
 import Testing
 
@@ -144,11 +145,41 @@ import Testing
         CloudNotes.signIn(keyFile: keyFile)
         let notes = CloudNotes(container: CKContainer.default())
         try await notes.save("Tomatoes go left", as: "first")
-        try await notes.save("Tomatoes go right", as: "first")
+        // A name that is taken is another device's note: nothing is written over it unseen.
+        await #expect(throws: CKError.self) { try await notes.save("Beans", as: "first") }
+        #expect(try await notes.texts() == ["Tomatoes go left"])
+        try await notes.edit("first") { $0.replacingOccurrences(of: "left", with: "right") }
         #expect(try await notes.texts() == ["Tomatoes go right"])
         // More than one answer has.
         let long = String(repeating: "milk ", count: 40_000)
         for number in 0..<12 { try await notes.save(long, as: "long-\(number)") }
         #expect(try await notes.texts().count == 13)
+        // Two devices change the same one at once, and neither loses anything.
+        async let one: Void = notes.edit("first") { $0 + " 1" }
+        async let other: Void = notes.edit("first") { $0 + " 2" }
+        _ = try await (one, other)
+        let text = try #require(try await notes.texts().first { $0.hasPrefix("Tomatoes") })
+        #expect(text.contains("1") && text.contains("2"))
+    }
+
+    @Test func whatDoesNotOpenKeepsNothingElseAway() async throws {
+        try await TestServer.run { server in
+            let ann = try await server.account(named: "Ann")
+            let list = try await SharedList.make("Groceries", in: ann.container)
+            for text in ["bread", "cheese", "butter"] { try await list.add(text) }
+            let feed = try await list.database.recordZoneChanges(inZoneWith: list.zoneID)
+            let cheese = try feed.modifications.first { try $0.result.get().encryptedValues["text"] == "cheese" }
+            let id = try #require(cheese).recordID
+            ann.network.inject(.flippedBit(in: id))
+            #expect(Set(try await list.items().map(\.text)) == ["bread", "butter"])
+
+            let cloud = CKContainer(
+                identifier: server.containerIdentifier, setup: CKContainer.Setup(account: .provider(ann.accounts)))
+            let notes = CloudNotes(container: cloud)
+            for name in ["first", "second"] { try await notes.save(name, as: name) }
+            let second = Record.ID(recordName: "second", zoneID: RecordZone.ID(zoneName: "Notes"))
+            ann.network.inject(.flippedBit(in: second))
+            #expect(try await notes.texts() == ["first"])
+        }
     }
 }

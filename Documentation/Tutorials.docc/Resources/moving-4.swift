@@ -36,8 +36,12 @@ struct CloudNotes {
         var token: CKServerChangeToken?
         while true {
             let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
-            texts += try changes.modificationResultsByID.values.compactMap {
-                try $0.get().record.encryptedValues["text"] as? String
+            for (id, result) in changes.modificationResultsByID {
+                switch result {
+                case .success(let note):
+                    if let text = note.record.encryptedValues["text"] as? String { texts.append(text) }
+                case .failure(let error): print(id.recordName, error)
+                }
             }
             guard changes.moreComing else { return texts }
             token = changes.changeToken

@@ -25,6 +25,7 @@ struct CloudNotes {
         }
     #endif
 
+    /// Saves a new note; a name that is there already is `serverRecordChanged`.
     func save(_ text: String, as name: String) async throws {
         let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
         note.encryptedValues["text"] = text
@@ -33,10 +34,21 @@ struct CloudNotes {
         } catch let error as CKError where error.code == .zoneNotFound {
             try await database.save(CKRecordZone(zoneID: zoneID))
             try await database.save(note)
-        } catch let error as CKError where error.code == .serverRecordChanged {
-            guard let theirs = error.serverRecord else { throw error }
-            theirs.encryptedValues["text"] = text
-            try await database.save(theirs)
+        }
+    }
+
+    /// Changes what a note says, on top of whatever another device has made of it meanwhile.
+    func edit(_ name: String, _ change: (String) -> String) async throws {
+        var note = try await database.record(for: CKRecord.ID(recordName: name, zoneID: zoneID))
+        while true {
+            note.encryptedValues["text"] = change(note.encryptedValues["text"] as? String ?? "")
+            do {
+                try await database.save(note)
+                return
+            } catch let error as CKError where error.code == .serverRecordChanged {
+                guard let theirs = error.serverRecord else { throw error }
+                note = theirs
+            }
         }
     }
 
@@ -45,8 +57,12 @@ struct CloudNotes {
         var token: CKServerChangeToken?
         while true {
             let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
-            texts += try changes.modificationResultsByID.values.compactMap {
-                try $0.get().record.encryptedValues["text"] as? String
+            for (id, result) in changes.modificationResultsByID {
+                switch result {
+                case .success(let note):
+                    if let text = note.record.encryptedValues["text"] as? String { texts.append(text) }
+                case .failure(let error): print(id.recordName, error)
+                }
             }
             guard changes.moreComing else { return texts }
             token = changes.changeToken

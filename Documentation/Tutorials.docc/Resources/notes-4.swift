@@ -34,27 +34,31 @@ struct Notebook {
     /// What all notes say, oldest change first.
     func texts() async throws -> [String] {
         var texts: [String] = []
-        var token: ServerChangeToken?
-        while true {
-            let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
-            for (_, result) in changes.modifications {
-                let note = try result.get()
-                if let text = note.encryptedValues["text"] as? String { texts.append(text) }
+        for try await changes in database.allRecordZoneChanges(inZoneWith: zoneID) {
+            for (id, result) in changes.modifications {
+                switch result {
+                case .success(let note): if let text = note.encryptedValues["text"] as? String { texts.append(text) }
+                case .failure(let error): print(id.recordName, error.reason)
+                }
             }
-            guard changes.moreComing else { return texts }
-            token = changes.changeToken
         }
+        return texts
     }
 
     /// The notes of one folder: it is a plain field, so the server can look for it.
     func notes(in folder: String) async throws -> [Record] {
         let query = Query(recordType: "Note", predicate: try Query.Predicate("folder = %@", folder))
+        var notes: [Record] = []
         var page = try await database.records(matching: query, inZoneWith: zoneID)
-        var notes = try page.matchResults.map { try $0.1.get() }
-        while let cursor = page.queryCursor {
+        while true {
+            for (id, result) in page.matchResults {
+                switch result {
+                case .success(let note): notes.append(note)
+                case .failure(let error): print(id.recordName, error.reason)
+                }
+            }
+            guard let cursor = page.queryCursor else { return notes }
             page = try await database.records(continuingMatchFrom: cursor)
-            notes += try page.matchResults.map { try $0.1.get() }
         }
-        return notes
     }
 }

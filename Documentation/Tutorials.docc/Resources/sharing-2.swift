@@ -16,7 +16,7 @@ struct SharedList {
         return SharedList(database: container.privateDatabase, zoneID: zone.zoneID)
     }
 
-    /// Invites somebody who has an account, by its name.
+    /// Invites somebody who has an account, by their user record id.
     /// - Returns: the URL to send to them. Its part after the `#` is secret, and reaches no server.
     func invite(_ person: Record.ID, in container: Container) async throws -> String? {
         var share = try await database.share(for: zoneID)

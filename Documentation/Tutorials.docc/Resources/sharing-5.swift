@@ -16,7 +16,7 @@ struct SharedList {
         return SharedList(database: container.privateDatabase, zoneID: zone.zoneID)
     }
 
-    /// Invites somebody who has an account, by its name.
+    /// Invites somebody who has an account, by their user record id.
     /// - Returns: the URL to send to them. Its part after the `#` is secret, and reaches no server.
     func invite(_ person: Record.ID, in container: Container) async throws -> String? {
         var share = try await database.share(for: zoneID)
@@ -36,19 +36,22 @@ struct SharedList {
         try await database.save(item)
     }
 
-    /// What is on the list, and who has written it: the author's signature was verified.
+    /// What is on the list, and who has written it: the author's signature was verified. What does not verify or open
+    /// is told by its name, and keeps nothing else away.
     func items() async throws -> [(text: String, author: Record.ID?)] {
         var items: [(text: String, author: Record.ID?)] = []
-        var token: ServerChangeToken?
-        while true {
-            let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
-            for (_, result) in changes.modifications {
-                let item = try result.get()
-                if let text = item.encryptedValues["text"] as? String { items.append((text, item.creatorUserRecordID)) }
+        for try await changes in database.allRecordZoneChanges(inZoneWith: zoneID) {
+            for (id, result) in changes.modifications {
+                switch result {
+                case .success(let item):
+                    if let text = item.encryptedValues["text"] as? String {
+                        items.append((text, item.creatorUserRecordID))
+                    }
+                case .failure(let error): print(id.recordName, error.reason)
+                }
             }
-            guard changes.moreComing else { return items }
-            token = changes.changeToken
         }
+        return items
     }
 
     /// Puts somebody out. What is written from now on is under a key that they do not have.
