@@ -25,7 +25,9 @@ extension SealKitError {
         /// Nobody is signed in, the account may not be used here, the server does not know it, or the database was
         /// taken for another account. What to do: sign in; take the database from its container again.
         public static let notAuthenticated = Code(.notAuthenticated)
-        /// A read-only participant writes; somebody other than the owner shares. What to do: do not offer it.
+        /// A read-only participant writes; somebody who is neither owner nor administrator changes a share, or an
+        /// administrator what is the owner's; the account was not given the key; the server makes no accounts, or none
+        /// without a code. What to do: do not offer it.
         public static let permissionFailure = Code(.permissionFailure)
         /// No such record, share, invitation or recovery bundle. What to do: drop the tag and make it again, or ignore.
         public static let unknownItem = Code(.unknownItem)
@@ -46,9 +48,9 @@ extension SealKitError {
         /// The server does not speak this SDK's wire format; data, a key file or a device's record of another version.
         /// What to do: update the older side.
         public static let incompatibleVersion = Code(.incompatibleVersion)
-        /// A key file would be written over another; another process has the journal of operations open, or somebody
-        /// waits for the operation already; the server has no unique constraints but names. What to do: name another
-        /// file; wait for the other.
+        /// A place that is taken (a key store, key file, archive, download or contact's name), or work that only one
+        /// may do at a time (the journal, a long-lived operation, an enrolment, new keys). What to do: the reason names
+        /// it: choose another place or name; wait for the other.
         public static let constraintViolation = Code(.constraintViolation)
         /// The task was cancelled.
         public static let operationCancelled = Code(.operationCancelled)
@@ -61,8 +63,10 @@ extension SealKitError {
         public static let zoneBusy = Code(.zoneBusy)
         /// Zones or shares in the wrong database. What to do: use the other one.
         public static let badDatabase = Code(.badDatabase)
-        /// An account has uploaded more that no record refers to than the server keeps for it. What to do: save the
-        /// records, or wait.
+        /// An account stores, or a public database holds, as much as the server allows; a zone has too many records, a
+        /// user too many zones, an account too many containers; or more is uploaded than records refer to. What to do:
+        /// show ``Account/storageUsage()``; delete something, or ask the operator for more; of uploads: save their
+        /// records, or wait a day.
         public static let quotaExceeded = Code(.quotaExceeded)
         /// The zone does not exist, or is not shared with this account (any more). What to do: make it, or hide it;
         /// with `userDidResetEncryptedDataKey` make it again and upload what this device has.
@@ -81,7 +85,8 @@ extension SealKitError {
         /// The parent is neither stored nor in the batch, or it is below the record itself. What to do: save it in the
         /// same batch; choose another.
         public static let referenceViolation = Code(.referenceViolation)
-        /// The share waits for somebody without an account. What to do: run the verification flow (<doc:Sharing>).
+        /// The share waits for an address that is not known to be the caller's, who may well have an account. What to
+        /// do: run the verification flow (<doc:Sharing>).
         public static let participantMayNeedVerification = Code(.participantMayNeedVerification)
         /// A change was sent, and no answer could be had; it may have been made. What to do: fetch to see; or do it
         /// again.
