@@ -35,7 +35,9 @@ const { zoneID } = share;
 const notes = container.sharedCloudDatabase;
 
 async function show() {
-    const { records } = await notes.performQuery({ recordType: 'Note', sortBy: { fieldName: 'title' } }, { zoneID });
+    const { records, errors } = await notes.performQuery({ recordType: 'Note', sortBy: { fieldName: 'title' } }, { zoneID });
+    // Each is of one note alone.
+    for (const { message } of errors) console.error(message);
     for (const { encryptedFields, modified } of records) console.log(`- ${encryptedFields.title?.value} (${modified.userRecordName.slice(0, 9)})`);
 }
 
