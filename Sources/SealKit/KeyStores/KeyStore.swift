@@ -20,8 +20,8 @@
 /// ```
 /// An app gets the account by `Account.load(from:)`: what a store keeps may be one whose making was cut off.
 ///
-/// What it keeps is the account: whoever reads it is the user. Where it can be lost, the recovery key alone brings the
-/// account back.
+/// What it keeps is the account: whoever reads it is the user. Where it is lost, another device, the recovery key or a
+/// recovery passphrase brings the account back.
 public protocol KeyStore: Sendable {
     /// - Returns: nil when nothing is kept.
     /// - Throws: `wrongPassphrase`, `invalidArguments` for what cannot be read; never nil for something damaged.

@@ -6,8 +6,9 @@ struct AccountCreate: ClientCommand {
         commandName: "create",
         abstract: "Make an account on a server, write its key file, and print its recovery key once.",
         discussion: """
-            Write the recovery key down: it is the only way back when the key file is lost. With a passphrase, the key file is \
-            sealed by it (Argon2id); without one, the file itself is the key.
+            Write the recovery key down: it is a way back when the key file is lost; the others are another device and, once \
+            it was set, a recovery passphrase. With --passphrase the key file is sealed by what you type (Argon2id); without it, \
+            the file itself is the key.
 
               sealkit account create --server https://notes.example.org --passphrase
             """)

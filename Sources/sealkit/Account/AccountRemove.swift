@@ -7,8 +7,8 @@ struct AccountRemove: ClientCommand {
         commandName: "remove",
         abstract: "Remove an account's keys from this machine. The account itself stays on its server.",
         discussion: """
-            Without another device or the recovery key nothing brings the account back then. It asks for the account's name once \
-            more, unless --yes is given. To delete the account and its data: sealkit account delete.
+            Without another device, the recovery key or a recovery passphrase nothing brings the account back then. It asks for \
+            the account's name once more, unless --yes is given. To delete the account and its data: sealkit account delete.
 
               sealkit account remove work
             """)

@@ -20,7 +20,7 @@ struct BackupCreate: AsyncParsableCommand {
             somewhere else. A place has the backups of one database, and of what was restored from them: another server's are refused.
 
               sealkit backup --data /var/lib/sealkit --to /backup/sealkit --keep 14
-              sealkit backup --config /etc/sealkit.yaml --to /backup/sealkit --recipient sealkit-backup-… --secrets-to /vault/secrets.sealed
+              sealkit backup --config /etc/sealkit/sealkit.yaml --to /backup/sealkit --recipient sealkit-backup-… --secrets-to /vault/secrets.sealed
 
             It ends with \(ExitStatus.attention.rawValue) where the backup is whole and older ones could not be removed, with \
             \(ExitStatus.integrity.rawValue) where the server has lost files that its database names, or the database is damaged.

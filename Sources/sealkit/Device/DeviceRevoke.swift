@@ -12,8 +12,8 @@ struct DeviceRevoke: AccountHolderCommand {
             as another one, which every device of the account is then warned of, or delete the account. Where it may be in wrong \
             hands, take its keys out of use: sealkit account rotate-keys
 
-            Of the device that this runs on it asks for the word revoke, unless --yes is given: only another device or the recovery \
-            key brings the account back to it.
+            Of the device that this runs on it asks for the word revoke, unless --yes is given: only another device, the recovery \
+            key or a recovery passphrase brings the account back to it.
             """)
 
     @Argument(help: "The device: its id, the beginning of it, or its name.")

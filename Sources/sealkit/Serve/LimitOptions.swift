@@ -8,7 +8,7 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Records, zones and roster entries that one account sends a second, in the long run. Default: 5000.",
+            "Records and zones that one account saves or deletes a second, and roster entries that it gives back to a restored server, in the long run. Default: 5000.",
             valueName: "number"))
     var writeRate: String?
 
