@@ -27,9 +27,9 @@ extension Share {
     /// ```swift
     /// let transport = try HTTPTransport(server: try Share.server(of: url))
     /// try await Share.requireSeatForNewcomer(url, transport: transport)
-    /// let (account, recoveryKey) = try await Account.create(transport: transport)
-    /// // Keep the account, show the recovery key, then:
-    /// let container = try Container("org.example.notes", account: account)
+    /// let (account, recoveryKey) = try await Account.create(transport: transport, in: store)
+    /// show(recoveryKey.text())
+    /// let container = try Container("org.example.notes", account: account, trust: trust)
     /// let zoneID = try await container.accept(url, as: invitee)
     /// ```
     /// - Throws: `invalidArguments` for a URL that is cut short or altered.
