@@ -31,7 +31,7 @@ public struct Share: Sendable {
     /// What anybody with the URL may do: nothing, unless the owner opens the share to the public.
     ///
     /// Changing it takes open invitations back; ``Participant/Permission/none`` removes everybody who joined by the
-    /// URL. While it is another one nobody can be invited by name, and removing or blocking somebody replaces the URL.
+    /// URL. While it is another one nobody can be invited, and removing or blocking somebody replaces the URL.
     public var publicPermission: Participant.Permission = .none
     /// Whether strangers with the URL may ask for access. Where not, they are not told that the share exists.
     public var allowsAccessRequests = false
