@@ -59,6 +59,28 @@ import Testing
         #expect(try backups() == [next.name])
     }
 
+    /// Those of the first are in no backup, and without them its backups are of no use to anybody.
+    @Test func sealedSecretsStayWhereTheBackupOfAnotherDatabaseIsRefused() async throws {
+        let (first, second) = (TemporaryFolder(), TemporaryFolder())
+        let (key, sealed) = (try BackupKey.generate(), place.file("secrets.sealed"))
+        func seal(_ folder: TemporaryFolder) throws {
+            _ = try Backup(
+                dataFolder: folder.file("data"), secretsFolder: folder.file("data.secrets"),
+                place: place.file("place"), recipient: key.recipient, origin: nil, now: Date()
+            ).run(secretsTo: sealed)
+        }
+        for folder in [first, second] { try await RunningServer.with(folder: folder) { _ in } }
+        try seal(first)
+        let kept = try Data(contentsOf: URL(fileURLWithPath: sealed))
+        #expect(throws: BackupError.self) { try seal(second) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: sealed)) == kept)
+        let own = try SecretsCopy(folder: first.file("data.secrets")).fingerprints
+        #expect(try SecretsCopy(sealedFile: sealed, key: key).fingerprints == own)
+        // Its own are sealed anew with each backup.
+        try seal(first)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: sealed)) != kept)
+    }
+
     /// Both copies would be of the wrong ones, and whoever restores them could not tell.
     @Test func secretsOfAnotherServerAreNotBackedUpAsThisOnes() async throws {
         let (folder, other) = (TemporaryFolder(), TemporaryFolder())

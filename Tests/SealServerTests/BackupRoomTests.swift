@@ -38,7 +38,7 @@ import Testing
                 now: Date())
             #expect(throws: SecretFileError.readableByOthers(path: open)) {
                 try FileManager.default.removeItem(atPath: large)
-                try backup.sealSecrets(to: server.folder.file("secrets.sealed"))
+                _ = try backup.run(secretsTo: server.folder.file("secrets.sealed"))
             }
         }
     }
@@ -93,11 +93,11 @@ import Testing
             for number in 0..<63 {
                 try SecretFile.create(at: folder + "/\(number).json", contents: [UInt8](repeating: 7, count: 1 << 16))
             }
-            try backup.sealSecrets(to: sealed)
+            _ = try backup.run(secretsTo: sealed)
             #expect(throws: Never.self) { try SecretsCopy(sealedFile: sealed, key: key) }
             try SecretFile.create(at: folder + "/63.json", contents: [UInt8](repeating: 7, count: 1 << 16))
             do {
-                try backup.sealSecrets(to: sealed)
+                _ = try backup.run(secretsTo: sealed)
                 Issue.record("more was sealed than anybody opens")
             } catch let error as BackupError {
                 #expect(error.kind == .badInput)

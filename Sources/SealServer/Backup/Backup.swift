@@ -62,25 +62,11 @@ package struct Backup {
         place = try BackupPlace(making: target)
     }
 
-    /// Seals the secrets folder into a file of its own.
-    /// - Throws: `BackupError`, `FileError`, `SecretFileError`.
-    package func sealSecrets(to path: String) throws {
-        guard let recipient else {
-            throw BackupError(
-                .badInput, "secrets are only ever written sealed",
-                remedy: "say with --recipient whom they are sealed to")
-        }
-        let file = path.absolutePath
-        guard !file.isWithin(data) else {
-            throw BackupError(
-                .badInput, "the secrets' file would lie in the data folder", remedy: "name a file elsewhere")
-        }
-        try SecretsCopy(folder: secretsFolder).seal(to: recipient, at: file)
-    }
-
-    /// - Parameter keep: how many whole backups stay, this one included; nil for all.
-    /// - Throws: `BackupError`, `FileError`, `StorageError`, `CancellationError`.
-    package func run(keep: Int? = nil) throws -> Outcome {
+    /// - Parameters:
+    ///   - keep: how many whole backups stay, this one included; nil for all.
+    ///   - secretsFile: which the secrets folder is sealed into, in the place of the one before; nil for none.
+    /// - Throws: `BackupError`, `FileError`, `SecretFileError`, `StorageError`, `CancellationError`.
+    package func run(keep: Int? = nil, secretsTo secretsFile: String? = nil) throws -> Outcome {
         let lock = try place.lock(.alone)
         defer { lock?.release() }
         // From before the database's moment on: what it names is not taken away until it is copied.
@@ -95,7 +81,7 @@ package struct Backup {
         let former = try place.entries().last { $0.manifest != nil }
         let made: Outcome
         do {
-            made = try make(name, draft, known, after: former)
+            made = try make(name, draft, known, after: former, secretsTo: secretsFile)
         } catch {
             // A list of what was copied so far is of use to the next one; the database is not.
             try? PrivateFiles.remove(draft + "/" + databaseName)
@@ -156,9 +142,26 @@ package struct Backup {
 
     private var databaseName: String { SQLiteDatabase.fileName + (recipient == nil ? "" : ".sealed") }
 
-    /// - Parameter former: the backup before it.
+    private func sealSecrets(to path: String) throws {
+        guard let recipient else {
+            throw BackupError(
+                .badInput, "secrets are only ever written sealed",
+                remedy: "say with --recipient whom they are sealed to")
+        }
+        let file = path.absolutePath
+        guard !file.isWithin(data) else {
+            throw BackupError(
+                .badInput, "the secrets' file would lie in the data folder", remedy: "name a file elsewhere")
+        }
+        try SecretsCopy(folder: secretsFolder).seal(to: recipient, at: file)
+    }
+
+    /// - Parameters:
+    ///   - former: the backup before it.
+    ///   - secretsFile: as `run` takes it.
     private func make(
-        _ name: String, _ draft: String, _ known: KnownBlobs, after former: BackupPlace.Entry?
+        _ name: String, _ draft: String, _ known: KnownBlobs, after former: BackupPlace.Entry?,
+        secretsTo secretsFile: String?
     ) throws -> Outcome {
         let database = try SQLiteFile(reading: data + "/" + SQLiteDatabase.fileName)
         defer { database.close() }
@@ -172,6 +175,9 @@ package struct Backup {
         let firstRun = String(try database.read { try ServerRuns.first(in: $0) })
         try place.requireOwn(former, firstRun: firstRun, secrets: fingerprints)
         try requireRoom()
+        // Not before: the file may have another server's, without which the backups here are of no use, and nobody can
+        // tell without its key.
+        if let secretsFile { try sealSecrets(to: secretsFile) }
         let sequence = try place.nextSequence()
         try PrivateFiles.remove(draft)
         try PrivateFiles.createFolder(at: draft)

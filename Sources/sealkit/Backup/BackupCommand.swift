@@ -71,8 +71,7 @@ struct BackupCreate: AsyncParsableCommand {
             let backup = try Backup(
                 dataFolder: places.data, secretsFolder: places.secrets, place: to,
                 recipient: try recipient.map { try BackupRecipient($0) }, origin: places.origin, now: Date())
-            if let secretsTo { try backup.sealSecrets(to: secretsTo) }
-            return try backup.run(keep: keep)
+            return try backup.run(keep: keep, secretsTo: secretsTo)
         }
         var lines = [
             "\(made.name): \(made.blobs.counted("blob")), \(made.copied) of them copied (\(made.copiedBytes) bytes), "
