@@ -179,6 +179,30 @@ import Testing
         #expect(try await load(environment: beside).dataFolder == "/d")
     }
 
+    /// As `--env SEALKIT_REGISTRATION=$REGISTRATION` makes it where the shell has no such variable.
+    @Test func whatIsEmptyIsNotGiven() async throws {
+        let file = folder.file("empty.yaml")
+        try "data: /d\nregistration: invite\nstorage: {quota: 1000}\nlog: {level: loud}\n".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        let empty = [variable("REGISTRATION"): "", variable("STORAGE_QUOTA"): "", variable("LOG_LEVEL"): ""]
+        await #expect(
+            throws: ConfigurationError.invalidInFile(
+                setting: "log-level", expected: "one of trace, debug, info, notice, warning, error, critical",
+                path: file, line: 4)
+        ) { try await ServerConfiguration.load(flags: ["log-level": ""], environment: empty, file: file) }
+        let configuration = try await ServerConfiguration.load(
+            flags: ["registration": "", "log-level": "debug"], environment: empty, file: file)
+        #expect(configuration.registration == .invite)
+        #expect(configuration.limits.storageQuota == 1000)
+        // A flag that is empty leaves it to the environment.
+        let closed = try await ServerConfiguration.load(
+            flags: ["data": "/d", "registration": ""], environment: [variable("REGISTRATION"): "closed"])
+        #expect(closed.registration == .closed)
+        let places = try ServerConfiguration.places(
+            data: nil, secrets: nil, environment: [variable("DATA"): ""], file: file)
+        #expect(places.data == "/d")
+    }
+
     /// What is written about or read anywhere here may be in the environment of a server.
     @Test func everyVariableOfThisProjectIsKnown() async throws {
         var root = URL(fileURLWithPath: #filePath)

@@ -44,7 +44,8 @@ extension ServerConfiguration {
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, which JSON is
     /// as well), which wins over the defaults. The result is validated. Settings in the file that there are not are
-    /// refused, by name and line, as are `SEALKIT_…` variables that nobody reads.
+    /// refused, by name and line, as are `SEALKIT_…` variables that nobody reads. An empty flag or variable, as a shell
+    /// makes it of one that is not set, counts as not given.
     ///
     /// - Parameters:
     ///   - flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.
@@ -54,14 +55,15 @@ extension ServerConfiguration {
         flags: [String: String], environment: [String: String], file: String? = nil
     ) async throws -> ServerConfiguration {
         try requireKnown(environment)
-        let (reader, lines) = try Self.reader(flags: flags, environment: environment, file: file)
+        let (named, variables) = (given(flags), given(environment))
+        let (reader, lines) = try Self.reader(flags: named, environment: variables, file: file)
         do {
-            let configuration = try reader.configuration(environment)
+            let configuration = try reader.configuration(variables)
             try configuration.validate()
             return configuration
         } catch {
             guard case ConfigurationError.invalid(let setting, let expected) = error, let file,
-                flags[setting] == nil, environment[environmentName(of: setting)] == nil,
+                named[setting] == nil, variables[environmentName(of: setting)] == nil,
                 let line = lines[settings[setting, default: []]]
             else { throw error }
             throw ConfigurationError.invalidInFile(setting: setting, expected: expected, path: file, line: line)
@@ -121,18 +123,21 @@ extension ServerConfiguration {
         return reader.text("data").map { ServerConfiguration(dataFolder: $0).dataFolder }
     }
 
+    /// An empty text would hide what is said in the next place, and then be none.
+    private static func given(_ texts: [String: String]) -> [String: String] { texts.filter { !$0.value.isEmpty } }
+
     /// - Returns: also where in the file each setting stands.
     private static func reader(
         flags: [String: String], environment: [String: String], file: String?
     ) throws -> (Reader, lines: [[String]: Int]) {
-        var given: [AbsoluteConfigKey: ConfigValue] = [:]
-        for (name, value) in flags {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (name, value) in given(flags) {
             guard let key = settings[name] else { throw ConfigurationError.unknownFlag(name) }
-            given[AbsoluteConfigKey(key)] = ConfigValue(.string(value), isSecret: secretSettings.contains(name))
+            values[AbsoluteConfigKey(key)] = ConfigValue(.string(value), isSecret: secretSettings.contains(name))
         }
         var providers: [any ConfigProvider] = [
-            InMemoryProvider(name: "flags", values: given),
-            EnvironmentVariablesProvider(environmentVariables: environment, secretsSpecifier: .all)
+            InMemoryProvider(name: "flags", values: values),
+            EnvironmentVariablesProvider(environmentVariables: given(environment), secretsSpecifier: .all)
                 .prefixKeys(with: "sealkit"),
         ]
         var lines: [[String]: Int] = [:]

@@ -19,7 +19,7 @@ struct ServeCommand: AsyncParsableCommand {
                 --tls-certificate fullchain.pem --tls-key key.pem
 
             Each setting may also come from the environment (SEALKIT_DATA, SEALKIT_TLS_KEY, …) or from a file (data, tls.key, \
-            …, as YAML or JSON): flags win over the environment, which wins over the file. With TLS, behind a proxy or on a \
+            …, as YAML or JSON): flags win over the environment, which wins over the file; an empty one counts as not given. With TLS, behind a proxy or on a \
             network, --origin has to be given: clients do not know the server by the address that it listens on.
             """)
 
