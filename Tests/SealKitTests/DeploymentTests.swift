@@ -208,22 +208,48 @@ import Testing
         }
     }
 
+    /// `<name>.pem` and `<name>.key`, of this machine.
+    private func makeCertificate(_ name: String, in folder: URL) async throws {
+        func file(_ kind: String) -> String { folder.appendingPathComponent("\(name).\(kind)").path }
+        let made = try await Command.finished(
+            URL(fileURLWithPath: "/usr/bin/openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-out", file("pem"), "-keyout",
+                file("key"),
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+    }
+
+    /// A renewal may come while a start waits, for a relay here, and systemd starts nothing again that SIGHUP has ended.
+    @Test func aRenewalDoesNotEndAServerThatStarts() async throws {
+        let folder = SealLab.ServerProcess.temporaryFolder()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try await makeCertificate("own", in: folder)
+        let relay = try SilentServer()
+        let server = try SealLab.ServerProcess(
+            folder: folder, logLevel: "notice",
+            arguments: [
+                "--origin", "https://notes.example.org", "--tls-certificate",
+                folder.appendingPathComponent("own.pem").path, "--tls-key",
+                folder.appendingPathComponent("own.key").path,
+                "--smtp-url", relay.origin.replacing("http:", with: "smtp:"), "--smtp-from", "a@example.org",
+                "--smtp-starttls", "off", "--smtp-check", "required",
+            ])
+        defer { withExtendedLifetime(relay) { server.remove() } }
+        for _ in 0..<3_000 where !server.log.contains("SealKit starts") { try await Task.sleep(for: .milliseconds(20)) }
+        kill(server.identifier, SIGHUP)
+        // Of signals that wait the system delivers the one with the lower number first.
+        kill(server.identifier, SIGTERM)
+        #expect(server.exitStatus == SIGTERM, "\(server.log)")
+    }
+
     @Test func aSignalHasTheCertificateReadAgain() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
-        for name in ["old", "new"] {
-            let made = try await Command.finished(
-                URL(fileURLWithPath: "/usr/bin/openssl"),
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                    "-subj", "/CN=127.0.0.1", "-addext",
-                    "subjectAltName=IP:127.0.0.1", "-out", file("\(name).pem").path, "-keyout",
-                    file("\(name).key").path,
-                ])
-            #expect(made.status == 0, "\(made.errors)")
-        }
+        for name in ["old", "new"] { try await makeCertificate(name, in: folder) }
         func use(_ name: String) throws {
             for kind in ["pem", "key"] {
                 try Data(contentsOf: file("\(name).\(kind)")).write(to: file("used.\(kind)"), options: .atomic)
