@@ -268,6 +268,20 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
         #expect(PrometheusText.write(registry).contains(#"sealkit_failures_total{code="internalError"} 1"#))
     }
 
+    /// Its own server could not open what root would make there.
+    @Test(.enabled(if: geteuid() == 0)) func rootDoesNotServeAnotherUsersFolder() async throws {
+        let path = folder.file("data")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(chown(path, 12_345, 23_456) == 0)
+        await #expect(throws: ConfigurationError.dataOfAnotherUser(folder: path)) {
+            try await SealServer.Server(
+                configuration: ServerConfiguration(
+                    dataFolder: path, listen: ListenAddress(host: "127.0.0.1", port: 0), logLevel: .critical))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
+        #expect(!FileManager.default.fileExists(atPath: path + ".secrets"))
+    }
+
     @Test func aSecondServerIsRefused() async throws {
         try await withServer { _ in
             await #expect(throws: DataFolderInUse.self) {

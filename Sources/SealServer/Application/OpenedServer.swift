@@ -19,6 +19,7 @@ struct OpenedServer: Sendable {
         metrics factories: [any MetricsFactory],
         replacing: ServiceReplacements
     ) async throws {
+        try OwnUser.requireOwn(servedFolder: configuration.dataFolder)
         try FreeSpace.requireForNew(configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)

@@ -20,4 +20,11 @@ package enum OwnUser {
             .badInput, "\(folder) belongs to another user",
             remedy: "run this as the server's user: sudo -u sealkit sealkit …, or by systemd's User=")
     }
+
+    /// That root, who may write anywhere, serves no folder of another user's. Before anything is made in it.
+    /// - Throws: `ConfigurationError`.
+    static func requireOwn(servedFolder folder: String) throws(ConfigurationError) {
+        guard geteuid() == 0, let owner = FileStatus(path: folder)?.owner.user, owner != 0 else { return }
+        throw .dataOfAnotherUser(folder: folder)
+    }
 }

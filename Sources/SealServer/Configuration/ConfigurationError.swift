@@ -40,6 +40,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case blobsMissing(place: String, noted: String)
     /// Other servers run on the database, and have their assets in another place, or in a folder of their own.
     case blobsElsewhere(place: String, noted: String)
+    /// Root would serve it.
+    case dataOfAnotherUser(folder: String)
     /// The data folder has a database, and another one was named.
     case databaseInFolder(path: String)
     /// The data folder goes with a PostgreSQL database, and none was named.
@@ -121,6 +123,9 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .blobsElsewhere(let place, let noted):
             "Another server runs on the database, with its assets in \(noted); those of this one would be in \(place). Servers of "
                 + "one database have one S3 store: give all of them the same --blobs, or stop the other one first."
+        case .dataOfAnotherUser(let folder):
+            "\(folder) belongs to another user than root, and what root makes in it that user's server could not open. Start the "
+                + "service (systemctl start sealkit), or run this as the folder's owner: sudo -u sealkit sealkit serve …"
         case .databaseInFolder(let path):
             "The data folder has a database of its own, \(path), and --database-url names another one. Start the server without "
                 + "--database-url, or with another data folder."
