@@ -58,7 +58,9 @@ enum OpenedBlobs {
         _ configuration: ServerConfiguration, _ known: BlobPlace, _ database: any SQLDatabase, _ firstRun: Int64
     ) async throws -> (blobs: any BlobStore, name: String?) {
         guard let given = configuration.blobs else {
-            return (try FolderBlobStore(folder: configuration.dataFolder + "/blobs"), nil)
+            let folder = configuration.dataFolder + "/blobs"
+            try BlobHold.prepare(for: folder)
+            return (try FolderBlobStore(folder: folder), nil)
         }
         let place = try given.place()
         let blobs = try await S3BlobStore.open(

@@ -1,3 +1,5 @@
+import SealSystem
+
 /// Who may take blobs away, and when: whoever copies a database and then the blobs that it names holds them alone, and
 /// those who delete share. The file `blobs.lock` is beside the folder, so that it works between processes, and ends
 /// with one that is killed.
@@ -8,6 +10,13 @@ package final class BlobHold: Sendable {
 
     /// Where nobody copies by this.
     package static let unneeded = BlobHold(nil)
+
+    /// Makes the file, as the server's user's: where whoever copies made it, as root say, the server could never delete.
+    /// - Throws: `FileError`.
+    package static func prepare(for folder: String) throws(FileError) {
+        guard FileStatus(link: folder + ".lock") == nil else { return }
+        try PrivateFiles.createFile(at: folder + ".lock")
+    }
 
     /// Nil while somebody copies.
     static func forDeleting(in folder: String) throws -> BlobHold? {

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealSystem
 import Testing
 
 @testable import SealServer
@@ -31,6 +32,14 @@ import Testing
             #expect(size == nil)
             let rest = try await server.services.database.read { try $0.exists("SELECT 1 FROM blob_garbage") }
             #expect(!rest)
+        }
+    }
+
+    /// Whoever copies the folder, as root say, finds the file, and makes none that the server could not open.
+    @Test func theServerMakesTheFileThatCopiesHold() async throws {
+        try await RunningServer.with { server in
+            let lock = try #require(FileStatus(link: server.folder.file("data/blobs.lock")))
+            #expect(lock.isRegular && lock.owner.user == geteuid())
         }
     }
 
