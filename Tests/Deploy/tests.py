@@ -196,7 +196,7 @@ def acme(world):
             LEGO_CERT_PATH=str(state / "certificates/localhost.crt"), LEGO_CERT_KEY_PATH=str(state / "certificates/localhost.key"),
             FOLDER=str(settings), GROUP=str(os.getgid())))
     that((settings / "certificate.pem").stat().st_ino == brought, "the hook brings over what is there")
-    # As the hook does where systemd runs the server; without that the server looks by itself within a minute.
+    # By itself the server looks within a minute.
     os.kill(server.pid, signal.SIGHUP)
     second = until(lambda: (found := serial(port, issuer)) != first and found, "the renewed certificate is not shown")
     that(second != first, "the certificate is the same")
