@@ -221,7 +221,7 @@ import Testing
         #expect(made.status == 0, "\(made.errors)")
     }
 
-    /// A renewal may come while a start waits, for a relay here, and systemd starts nothing again that SIGHUP has ended.
+    /// A renewal may come while a start waits, for a relay here; systemd starts nothing again that SIGHUP has ended.
     @Test func aRenewalDoesNotEndAServerThatStarts() async throws {
         let folder = SealLab.ServerProcess.temporaryFolder()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -11,7 +11,7 @@ package final class BlobHold: Sendable {
     /// Where nobody copies by this.
     package static let unneeded = BlobHold(nil)
 
-    /// Makes the file, as the server's user's: where whoever copies made it, as root say, the server could never delete.
+    /// Makes the file, as the server's user's: where whoever copies made it, root say, the server could never delete.
     /// - Throws: `FileError`.
     package static func prepare(for folder: String) throws(FileError) {
         guard FileStatus(link: folder + ".lock") == nil else { return }

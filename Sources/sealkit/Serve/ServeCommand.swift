@@ -221,7 +221,7 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try await ServerConfiguration.load(
             flags: try flags(), environment: ProcessInfo.processInfo.environment, file: config)
         let scheme = configuration.tls == nil ? "http" : "https"
-        // SIGHUP says that there is a new certificate. A start may take minutes, and until it is over that ends nothing:
+        // SIGHUP says that there is a new certificate. A start may take minutes, and until then that ends nothing:
         // systemd would take it for a wanted end.
         if configuration.tls != nil { _ = signal(SIGHUP, SIG_IGN) }
         OpenFileLimit.raise()
