@@ -16,8 +16,11 @@ struct RestoreCommand: AsyncParsableCommand {
             Where files of assets are damaged or missing it restores nothing, and names them. With --without-damaged it goes on \
             without these, and ends with \(ExitStatus.integrity.rawValue).
 
-              sealkit restore --from /backup/sealkit --data /var/lib/sealkit
-              sealkit restore --from /backup/sealkit --data /var/lib/sealkit --key backup.key --secrets secrets.sealed
+            The server's user makes no folders in /var/lib: restore into one that it may write to, and let root move what has come of it \
+            (Deployment, Restore).
+
+              sealkit restore --from /backup/sealkit --data /var/lib/sealkit.restored/data --secrets /var/lib/sealkit.secrets
+              sealkit restore --from /backup/sealkit --data /var/lib/sealkit.restored/data --key backup.key --secrets secrets.sealed
             """)
 
     @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"), completion: .directory)
