@@ -57,11 +57,10 @@ enum OpenedBlobs {
     private static func store(
         _ configuration: ServerConfiguration, _ known: BlobPlace, _ database: any SQLDatabase, _ firstRun: Int64
     ) async throws -> (blobs: any BlobStore, name: String?) {
-        guard let given = configuration.blobs else {
-            let folder = configuration.dataFolder + "/blobs"
-            try BlobHold.prepare(for: folder)
-            return (try FolderBlobStore(folder: folder), nil)
-        }
+        let folder = configuration.dataFolder + "/blobs"
+        // With a store too: whoever copies the data folder by PostgreSQL's commands holds it all the same.
+        try BlobHold.prepare(for: folder)
+        guard let given = configuration.blobs else { return (try FolderBlobStore(folder: folder), nil) }
         let place = try given.place()
         let blobs = try await S3BlobStore.open(
             place, credentials: { try given.signer() }, owner: "\(firstRun)",
