@@ -20,7 +20,8 @@ public final class HTTPConnection {
     /// - Parameters:
     ///   - port: of a server on loopback.
     ///   - source: the address that the server sees, of 127.0.0.0/8; nil for the one that it listens at.
-    public init(port: Int, from source: String? = nil) throws(Failure) {
+    ///   - kept: bytes that the system keeps at most of what has come and was not received; nil for its own choice.
+    public init(port: Int, from source: String? = nil, keeping kept: Int32? = nil) throws(Failure) {
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else
@@ -28,6 +29,7 @@ public final class HTTPConnection {
         #endif
         descriptor = socket(AF_INET, stream, 0)
         guard descriptor >= 0 else { throw Failure(description: "no socket") }
+        if var kept { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kept, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -104,9 +106,33 @@ public final class HTTPConnection {
     }
 
     /// Some bytes of an answer, and no more.
-    public func receiveSome() throws(Failure) {
+    @discardableResult
+    public func receiveSome() throws(Failure) -> Data {
         filled = 0
         try fill()
+        return Data(buffer[..<filled])
+    }
+
+    /// Returns once some of an answer is there, which stays unread.
+    public func awaitSome() throws(Failure) {
+        var byte: UInt8 = 0
+        while true {
+            let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Failure(description: "the server closed the connection") }
+            return
+        }
+    }
+
+    /// Everything that comes until the connection is closed.
+    /// - Returns: how many bytes that were.
+    public func receiveToEnd() -> Int {
+        var count = 0
+        while true {
+            filled = 0
+            do { try fill() } catch { return count }
+            count += filled
+        }
     }
 
     private func fill() throws(Failure) {
@@ -144,6 +170,17 @@ public final class HTTPConnection {
             }
         }
         return nil
+    }
+
+    /// Address and port of this end, as `/proc/net/tcp` has them; empty where the system does not tell.
+    public var localEnd: String {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
+        }
+        return isKnown
+            ? String(format: "%08X:%04X", address.sin_addr.s_addr, Int(UInt16(bigEndian: address.sin_port))) : ""
     }
 
     // MARK: Bad manners

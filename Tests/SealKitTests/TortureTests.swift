@@ -21,6 +21,7 @@ import Testing
     @Test func clientsThatVanishLeaveNothing() async throws {
         let totals = try await VanishingClients(seed: .random(in: 1...999_999_999), count: 60).run()
         #expect(totals.cutShort + totals.unheard + totals.unread == 60)
+        #expect(totals.happened > 0)
     }
 
     @Test func clientsThatAreSlowHoldNobodyUp() async throws {

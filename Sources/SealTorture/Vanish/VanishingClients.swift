@@ -6,7 +6,7 @@ import SwiftProtobuf
 
 /// Clients that disappear in the middle: after half a head, half a body, a whole request whose answer they do not wait
 /// for, or half an answer. Afterwards each request happened whole or not at all, and the server holds nothing of those
-/// clients any more.
+/// clients any more. What of theirs is whole it takes, and what they ask for it gives: else nothing would be cut short.
 struct VanishingClients {
     let seed: UInt64
     let count: Int
@@ -32,19 +32,25 @@ struct VanishingClients {
         var isWhole: Bool { self == .beforeTheAnswer || self == .beforeTheAnswerWithReset }
     }
 
+    /// What one of them sent, and whether its answer was there when it went.
+    private typealias Batch = (manner: Manner, names: [String], hasHappened: Bool)
+
     func run() async throws -> Totals {
         var random = SeededRandom(seed: seed)
-        let server = try ServerProcess.temporary()
+        // Who is refused for asking too often has been cut short by nobody.
+        let server = try ServerProcess.temporary(arguments: ServerProcess.withoutRates)
         defer { server.remove() }
         let transport = CapturingTransport(try HTTPTransport(server: server.origin))
         let account = try await Account.create(transport: transport, deviceName: "vanishing").account
         let container = try Container(CrashTorture.container, account: account)
         let (database, owner) = (container.privateDatabase, try container.userRecordID().recordName)
         let zone = try await database.save(RecordZone(zoneName: "vanishing")).zoneID
-        try await saveAsset(in: zone, database, folder: server.folder)
-        var blob = ""
+        let first = try await Self.captured(["stayed"], in: zone, database, transport)
+        let asset = try await UnreadAsset(
+            folder: server.folder, in: zone, of: container, first, HTTPTransport(server: server.origin))
+        try await stay(first, Record.ID(recordName: "stayed", zoneID: zone), database, server)
         var totals = Totals()
-        var batches: [(manner: Manner, names: [String])] = []
+        var batches: [Batch] = []
         // What the first clients make the server build stays, so it is measured after them.
         for number in 0..<count {
             if number == count / 4 {
@@ -54,20 +60,13 @@ struct VanishingClients {
             }
             guard let manner = random.one(of: Manner.allCases) else { continue }
             let names = (0..<(1 + random.below(5))).map { "v-\(number)-\($0)" }
-            let captured = try await transport.capture {
-                _ = try await database.modifyRecords(
-                    saving: names.map { name in
-                        var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zone))
-                        record.encryptedValues["body"] = String(repeating: "text ", count: 2_000)
-                        return record
-                    })
-            }
-            guard let request = captured.first else { throw Finding("the SDK sent nothing") }
-            if blob.isEmpty { blob = try await Self.blob(in: zone, request, HTTPTransport(server: server.origin)) }
+            let request = try await Self.captured(names, in: zone, database, transport)
+            // The first that sends a whole request, and every third of them.
+            let hasHappened = manner.isWhole && batches.count { $0.manner.isWhole } % 3 == 0
             try vanish(
-                manner, request, zone: zone.zoneName, assets: "assets/\(owner)/\(zone.zoneName)", blob: blob, server,
-                &random)
-            batches.append((manner, names))
+                manner, request, zone: zone.zoneName, assets: "assets/\(owner)/\(zone.zoneName)", asset, server,
+                answerIsThere: hasHappened, &random)
+            batches.append((manner, names, hasHappened))
         }
         try await settle(server, files: totals.filesBefore)
         totals.filesAfter = server.openFiles
@@ -86,29 +85,37 @@ struct VanishingClients {
         return totals
     }
 
-    /// Larger than what lies between a server and a client that does not read.
-    private func saveAsset(in zone: RecordZone.ID, _ database: Database, folder: URL) async throws {
-        let file = folder.appendingPathComponent("asset")
-        try Data(count: 16 << 20).write(to: file)
-        var record = Record(recordType: "Note", recordID: Record.ID(recordName: "asset", zoneID: zone))
-        record["scan"] = Asset(fileURL: file)
-        try await database.save(record)
+    /// A request that saves notes of these names, and was not sent.
+    private static func captured(
+        _ names: [String], in zone: RecordZone.ID, _ database: Database, _ transport: CapturingTransport
+    ) async throws -> CapturingTransport.Captured {
+        let captured = try await transport.capture {
+            _ = try await database.modifyRecords(
+                saving: names.map { name in
+                    var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zone))
+                    record.encryptedValues["body"] = String(repeating: "text ", count: 2_000)
+                    return record
+                })
+        }
+        guard let request = captured.first else { throw Finding("the SDK sent nothing") }
+        return request
     }
 
-    private static func blob(
-        in zone: RecordZone.ID, _ request: CapturingTransport.Captured, _ transport: HTTPTransport
-    ) async throws -> String {
-        let base = String(request.path.dropLast("/records/modify".count))
-        let items = try await Feed(transport: transport, base: base, token: request.token)
-            .changes(in: zone.zoneName, since: Data(), limit: 0).items
-        guard let blob = items["asset"]?.assets.first else { throw Finding("an asset that was saved is not there") }
-        return blob
+    /// One client waits for its answer: as it sends its request, the server takes it.
+    private func stay(
+        _ request: CapturingTransport.Captured, _ id: Record.ID, _ database: Database, _ server: ServerProcess
+    ) async throws {
+        let connection = try HTTPConnection(port: server.port)
+        try connection.send(HTTPConnection.request(path: request.path, body: request.body, token: request.token))
+        let answer = try connection.receive()
+        try check(answer.status == 200, "a client that stays is answered with \(answer.status)")
+        _ = try await database.record(for: id)
     }
 
+    /// - Parameter answerIsThere: when the client goes.
     private func vanish(
-        _ manner: Manner, _ request: CapturingTransport.Captured, zone: String, assets: String, blob: String,
-        _ server: ServerProcess,
-        _ random: inout SeededRandom
+        _ manner: Manner, _ request: CapturingTransport.Captured, zone: String, assets: String, _ asset: UnreadAsset,
+        _ server: ServerProcess, answerIsThere: Bool, _ random: inout SeededRandom
     ) throws {
         let connection = try HTTPConnection(port: server.port)
         let bytes = HTTPConnection.request(path: request.path, body: request.body, token: request.token)
@@ -119,7 +126,11 @@ struct VanishingClients {
             try connection.send(Array(bytes.prefix(head + random.below(request.body.count))))
         case .beforeTheAnswer, .beforeTheAnswerWithReset:
             try connection.send(bytes)
-            if random.chance(50) { usleep(UInt32(random.below(3_000))) }
+            if answerIsThere {
+                try connection.awaitSome()
+            } else if random.chance(50) {
+                usleep(UInt32(random.below(3_000)))
+            }
         case .insideTheUpload:
             let id = UUID().uuidString.replacing("-", with: "").lowercased()
             let path = request.path.replacing("records/modify", with: "\(assets)/\(id)")
@@ -130,15 +141,14 @@ struct VanishingClients {
             let changes = try Sealkit_V1_RecordChangesRequest.with { $0.zone.zoneName = zone }.serializedData()
             let path = request.path.replacing("records/modify", with: "records/changes")
             try connection.send(HTTPConnection.request(path: path, body: changes, token: request.token))
-            try connection.receiveSome()
+            try connection.receiveSomeOfWhatWasAskedFor()
         case .insideTheDownload:
-            let path = request.path.replacing("records/modify", with: "\(assets)/\(blob)")
-            try connection.send(HTTPConnection.request("GET", path: path, body: Data(), token: request.token))
-            try connection.receiveSome()
+            try connection.send(asset.request(token: request.token))
+            try connection.receiveSomeOfWhatWasAskedFor()
         case .insideTheEvents:
             let path = request.path.replacing("private/records/modify", with: "notifications")
             try connection.send(HTTPConnection.request("GET", path: path, body: Data(), token: request.token))
-            try connection.receiveSome()
+            try connection.receiveSomeOfWhatWasAskedFor()
         }
         if manner == .insideTheBodyWithReset || manner == .beforeTheAnswerWithReset
             || (manner.isReading && random.chance(50))
@@ -160,10 +170,9 @@ struct VanishingClients {
     }
 
     private func examine(
-        _ batches: [(manner: Manner, names: [String])], _ database: Database, _ zone: RecordZone.ID,
-        _ totals: inout Totals
+        _ batches: [Batch], _ database: Database, _ zone: RecordZone.ID, _ totals: inout Totals
     ) async throws {
-        for (manner, names) in batches {
+        for (manner, names, hasHappened) in batches {
             let ids = names.map { Record.ID(recordName: $0, zoneID: zone) }
             let found = try await database.records(for: ids)
             let there = ids.count { if case .success? = found[$0] { true } else { false } }
@@ -171,6 +180,7 @@ struct VanishingClients {
             if manner.isWhole {
                 totals.unheard += 1
                 if there > 0 { totals.happened += 1 }
+                try check(there > 0 || !hasHappened, "a request was answered, and has had no effect")
             } else {
                 if manner.isReading { totals.unread += 1 } else { totals.cutShort += 1 }
                 try check(there == 0, "a request that was never whole had an effect")
