@@ -125,6 +125,20 @@ open class ServerProcess: @unchecked Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(identifier)/fd").count) ?? 0
     }
 
+    /// The far ends of the connections that the server holds, as `HTTPConnection.localEnd` has them.
+    public var clientEnds: Set<String> {
+        let table = (try? String(contentsOfFile: "/proc/\(identifier)/net/tcp", encoding: .utf8)) ?? ""
+        let own = String(format: ":%04X", port)
+        var ends: Set<String> = []
+        for line in table.split(separator: "\n").dropFirst() {
+            // Its number, the two ends, and its state: 01 is a connection that neither end has closed.
+            let fields = line.split(separator: " ")
+            guard fields.count > 3, fields[3] == "01", fields[1].hasSuffix(own) else { continue }
+            ends.insert(String(fields[2]))
+        }
+        return ends
+    }
+
     /// Memory that it has resident now, in MiB.
     public var residentMegabytes: Double { Self.megabytes("VmRSS", of: identifier) }
     /// Of it, what is the process's own, in MiB. The rest is of files: the program and the mapped database, which the
