@@ -216,7 +216,8 @@ let package = Package(
         .executableTarget(
             name: "SealTorture",
             dependencies: [
-                "SealLab", "SealKit", "SealStorage", "SealQuery", "SealStatements", "SealPrimitives", "SealWire",
+                "SealLab", "SealKit", "SealService", "SealStorage", "SealQuery", "SealStatements", "SealPrimitives",
+                "SealWire",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),

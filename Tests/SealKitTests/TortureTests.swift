@@ -18,6 +18,30 @@ import Testing
         #expect(totals.records > 0)
     }
 
+    /// What is looked for after each kill: it is nothing, and a file that is lost is seen.
+    @Test func whatAKilledServerHasLostIsSeen() async throws {
+        let server = try SealLab.ServerProcess.temporary()
+        defer { server.remove() }
+        let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "stopped")
+            .account
+        let database = try Container(CrashTorture.container, account: account).privateDatabase
+        let zone = try await database.save(RecordZone(zoneName: "stopped")).zoneID
+        var record = Record(recordType: "Note", recordID: Record.ID(recordName: "one", zoneID: zone))
+        record["scan"] = Asset(fileURL: try LargeAsset(in: server.folder).file)
+        try await database.save(record)
+        server.kill()
+        var stopped = StoppedCheck()
+        try await stopped.run(server.dataFolder)
+        let blobs = server.dataFolder.appendingPathComponent("blobs")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: blobs.path)
+            .filter { $0.split(separator: "/").count == 3 }
+        try FileManager.default.removeItem(at: blobs.appendingPathComponent(try #require(files.first)))
+        await #expect(throws: Finding.self) {
+            var again = StoppedCheck()
+            try await again.run(server.dataFolder)
+        }
+    }
+
     @Test func clientsThatVanishLeaveNothing() async throws {
         let totals = try await VanishingClients(seed: .random(in: 1...999_999_999), count: 60).run()
         #expect(totals.cutShort + totals.unheard + totals.unread == 60)

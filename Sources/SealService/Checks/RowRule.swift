@@ -1,17 +1,17 @@
-/// What holds between the rows of several rooms, as a query that counts where it does not. Only `DataCheck` asks them:
-/// what they hold against each other is the work of the rooms that write it.
-struct RowRule {
+/// What holds between the rows of several rooms, as a query that counts where it does not. Only `DataCheck` and the
+/// torture ask them: what they hold against each other is the work of the rooms that write it.
+package struct RowRule: Sendable {
     let kind: Finding.Kind
     /// What there are so many of.
-    let what: String
-    let count: String
+    package let what: String
+    package let count: String
 
     /// What to do where it does not hold.
     static let restore = """
         restore the newest backup that check finds nothing in; devices give back what came after it
         """
 
-    static let all: [RowRule] = [
+    package static let all: [RowRule] = [
         RowRule(
             kind: .records, what: "assets whose record is gone",
             count: """

@@ -122,19 +122,23 @@ struct CrashTorture {
         }
     }
 
-    /// A device that has seen nothing opens some records that have assets: their bytes are there and verify.
+    /// A device that has seen nothing opens some records that have assets, large ones among them: their bytes are there
+    /// and verify.
     private func checkAssets(_ load: Load, _ states: [String: Feed.State], random: inout SeededRandom) async throws {
         let reader = try load.freshDevice()
         for zone in load.zones {
             let names = (states[zone.zoneName]?.items ?? [:]).filter { !$0.value.assets.isEmpty }.keys.sorted()
-            guard let name = random.one(of: names) else { continue }
-            let record = try await reader.record(for: Record.ID(recordName: name, zoneID: zone))
-            let asset: Asset? = record["scan"]
-            let file = asset?.fileURL
-            defer { if let file { try? FileManager.default.removeItem(at: file) } }
-            try check(
-                file.flatMap { try? Data(contentsOf: $0) } == load.assetBytes,
-                "the asset of \(name) is not what was saved")
+            let large = names.filter { LargeAsset.isHad(by: $0) }
+            for name in Set([random.one(of: names), random.one(of: large)].compactMap({ $0 })) {
+                let record = try await reader.record(for: Record.ID(recordName: name, zoneID: zone))
+                let asset: Asset? = record["scan"]
+                let file = asset?.fileURL
+                defer { if let file { try? FileManager.default.removeItem(at: file) } }
+                try check(
+                    file.flatMap { try? Data(contentsOf: $0) }
+                        == (LargeAsset.isHad(by: name) ? load.large.bytes : load.assetBytes),
+                    "the asset of \(name) is not what was saved")
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ struct Load {
     let watcher: Watcher
     let zones: [RecordZone.ID]
     let assetBytes: Data
+    let large: LargeAsset
     private let account: Account
 
     static func make(
@@ -32,16 +33,19 @@ struct Load {
         let assetBytes = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let assetFile = folder.appendingPathComponent("asset")
         try assetBytes.write(to: assetFile)
+        let large = try LargeAsset(in: folder)
         // Before anything is saved, so that it has nothing to catch up with.
         let watcher = try await Watcher(
             open(bystander(ground.transport())),
             marker: open(bystander(ground.transport())).privateDatabase,
             zones: zones)
         // The schema has all fields before anybody imports it again.
-        var sample = Record(recordType: "Note", recordID: Record.ID(recordName: "sample", zoneID: zones[0]))
-        Worker.fill(&sample, with: 1)
-        sample["scan"] = Asset(fileURL: assetFile)
-        try await own.save(sample)
+        for (name, file) in [("sample", assetFile), (LargeAsset.recordName(of: 0), large.file)] {
+            var sample = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zones[0]))
+            Worker.fill(&sample, with: 1)
+            sample["scan"] = Asset(fileURL: file)
+            try await own.save(sample)
+        }
         var workers: [Worker] = []
         for (number, account) in ([first] + others).enumerated() {
             let container = try Container(CrashTorture.container, account: account)
@@ -50,7 +54,7 @@ struct Load {
             workers.append(
                 Worker(
                     number: number, database: container.privateDatabase.fetchingAssets(.onDemand), zones: zones,
-                    journal: journal, assetFile: assetFile, random: random.fork()))
+                    journal: journal, assetFile: assetFile, large: large.file, random: random.fork()))
         }
         let token = try String(
             contentsOf: folder.appendingPathComponent("data.secrets/management.token"), encoding: .utf8)
@@ -65,7 +69,7 @@ struct Load {
             deployment: try management(CrashTorture.container + ".deployed"), journal: journal, random: random.fork())
         return Load(
             workers: workers, upheaval: upheaval, watcher: watcher, zones: zones, assetBytes: assetBytes,
-            account: reader)
+            large: large, account: reader)
     }
 
     /// A device that has seen nothing yet.

@@ -9,6 +9,7 @@ final class OneServer: Ground, @unchecked Sendable {
     private let port: Int
     private var kills = 0
     private var killsAtStart = 0
+    private var stopped = StoppedCheck()
 
     init() throws {
         server = try ServerProcess.temporary()
@@ -27,12 +28,14 @@ final class OneServer: Ground, @unchecked Sendable {
     }
 
     func rise(_ random: inout SeededRandom) async throws {
+        try await stopped.run(server.dataFolder)
         if random.chance(20) { try DatabaseCheck(dataFolder: server.dataFolder).age(zones: Upheaval.zonePrefix) }
         if random.chance(25) {
             let doomed = try ServerProcess(folder: folder, port: port)
             try await Task.sleep(for: .milliseconds(random.below(80)))
             doomed.kill()
             killsAtStart += 1
+            try await stopped.run(server.dataFolder)
         }
         server = try ServerProcess(folder: folder, port: port)
         try server.waitUntilListening()
@@ -50,7 +53,10 @@ final class OneServer: Ground, @unchecked Sendable {
     }
 
     var soundness: String {
-        "The database passed its integrity check each time; no blob, file or record was left without an owner."
+        """
+        The database passed its integrity check each time; no blob, file or record was left without an owner, and no record \
+        without its blobs: \(stopped.text).
+        """
     }
 }
 

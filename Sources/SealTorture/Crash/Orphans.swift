@@ -1,30 +1,17 @@
-/// What a server's database has in it that belongs to nothing, in SQL that SQLite and PostgreSQL both have.
+import SealService
+
+/// What a server's database has in it that belongs to nothing, or lacks, in SQL that SQLite and PostgreSQL both have.
 enum Orphans {
-    /// Each query counts what must not be there.
-    static let queries: [(what: String, query: String)] = [
-        (
-            "blobs whose record is gone or deleted",
-            """
-            SELECT COUNT(*) FROM blob b WHERE b.record IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM record r WHERE r.owner = b.owner AND r.zone = b.zone AND r.name = b.record AND r.deleted = 0)
-            """
-        ),
+    /// Each query counts what must not be there: what `sealkit check` looks for, and what holds once no work is left.
+    static let queries = RowRule.all.map { (what: $0.what, query: $0.count) } + own
+
+    private static let own: [(what: String, query: String)] = [
         (
             "records of a zone that does not exist or is closed",
             """
             SELECT COUNT(*) FROM record r WHERE NOT EXISTS (
                 SELECT 1 FROM zone z WHERE z.owner = r.owner AND z.zone = r.zone AND z.closed = 0)
             """
-        ),
-        (
-            "records beyond their zone's feed",
-            """
-            SELECT COUNT(*) FROM record r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone WHERE r.position > z.position
-            """
-        ),
-        (
-            "places in a feed that are taken twice",
-            "SELECT COUNT(*) FROM (SELECT 1 FROM record WHERE position > 0 GROUP BY owner, zone, position HAVING COUNT(*) > 1) AS twice"
         ),
         (
             "records that have left the feed and live, or left it and the feed does not know",
@@ -39,13 +26,6 @@ enum Orphans {
             SELECT COUNT(*) FROM delete_reference d JOIN record t ON t.owner = d.owner AND t.zone = d.zone AND t.name = d.target
             JOIN record s ON s.owner = d.owner AND s.zone = d.zone AND s.name = d.source
             WHERE t.deleted = 1 AND s.deleted = 0
-            """
-        ),
-        (
-            "references of records that are gone",
-            """
-            SELECT COUNT(*) FROM delete_reference d WHERE NOT EXISTS (
-                SELECT 1 FROM record r WHERE r.owner = d.owner AND r.zone = d.zone AND r.name = d.source AND r.deleted = 0)
             """
         ),
         (

@@ -149,6 +149,21 @@ final class SeveralServers: Ground, @unchecked Sendable {
             excusedLogs[number] = server.log.count
         }
         wasDatabaseStruck = false
+        try await checkBlobs()
+    }
+
+    /// The store has each asset that the database says is there, with as many bytes.
+    private func checkBlobs() async throws {
+        let rows = try await database.values("SELECT stored || ' ' || size FROM blob WHERE size IS NOT NULL")
+        let sizes = try await Bucket(of: store).sizes()
+        for row in rows {
+            let words = row.split(separator: " ")
+            guard words.count == 2, let size = Int(words[1]) else { throw Finding("psql says of a blob: \(row)") }
+            let name = words[0]
+            let found = sizes["\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"]
+            try check(
+                found == size, "of the \(size) bytes of blob \(name) the store has \(found.map { "\($0)" } ?? "none")")
+        }
     }
 
     func remove() async {
@@ -164,5 +179,7 @@ final class SeveralServers: Ground, @unchecked Sendable {
             "Of \(Self.count) servers before a PostgreSQL, there were killed under load: \(list.joined(separator: ", "))."
     }
 
-    var soundness: String { "No blob or record was left without an owner in the database." }
+    var soundness: String {
+        "No blob or record was left without an owner in the database, and the store has all blobs that the database names."
+    }
 }

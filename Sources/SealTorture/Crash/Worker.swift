@@ -3,13 +3,15 @@ import SealKit
 import SealLab
 
 /// One device that writes as long as there is a server: new records, changed ones, stale ones, deletions, alone and in
-/// batches, some with an asset; under names of its own and under names that all devices fight for.
+/// batches, some with an asset, which may be large; under names of its own and under names that all devices fight for.
 actor Worker {
     private let number: Int
     private let database: Database
     private let zones: [RecordZone.ID]
     private let journal: Journal
     private let assetFile: URL
+    /// Is uploaded in parts.
+    private let large: URL
     private var random: SeededRandom
     /// Records as this device knows them; some of them are behind.
     private var copies: [Record.ID: Record] = [:]
@@ -18,13 +20,15 @@ actor Worker {
     private var fresh = 0
 
     init(
-        number: Int, database: Database, zones: [RecordZone.ID], journal: Journal, assetFile: URL, random: SeededRandom
+        number: Int, database: Database, zones: [RecordZone.ID], journal: Journal, assetFile: URL, large: URL,
+        random: SeededRandom
     ) {
         self.number = number
         self.database = database
         self.zones = zones
         self.journal = journal
         self.assetFile = assetFile
+        self.large = large
         self.random = random
     }
 
@@ -39,7 +43,11 @@ actor Worker {
     func run() async {
         while !journal.isDown {
             do {
-                if random.chance(8) { try await readOn() } else { try await write() }
+                switch random.below(100) {
+                case 0..<8: try await readOn()
+                case 8..<10: try await saveLarge()
+                default: try await write()
+                }
             } catch {
                 guard !journal.isDown else { return }
                 note(error)
@@ -75,6 +83,18 @@ actor Worker {
             case .failure(let error): learn(id, error)
             }
         }
+    }
+
+    /// The one record of this device that has a large asset, with another one. An upload that a blow cuts short goes on
+    /// at the next time.
+    private func saveLarge() async throws(SealKitError) {
+        guard let zone = zones.first else { return }
+        let id = Record.ID(recordName: LargeAsset.recordName(of: number), zoneID: zone)
+        var record = Record(recordType: "Note", recordID: id)
+        record["scan"] = Asset(fileURL: large)
+        Self.fill(&record, with: random.below(1_000_000))
+        let results = try await database.modifyRecords(saving: [record], savePolicy: .allKeys).saveResults
+        if case .failure(let error)? = results[id] { learn(id, error) }
     }
 
     private func learn(_ id: Record.ID, _ error: SealKitError) {

@@ -57,10 +57,12 @@ struct Soak {
             }
         }
         defer { work.cancel() }
+        var stopped = StoppedCheck()
         for _ in 0..<Self.kills {
             try await Task.sleep(for: .seconds(whole / 60 + Double(random.below(1_000)) / 1_000))
             notes.serverIsDown(true)
             server.kill()
+            try await stopped.run(server.dataFolder)
             server = try ServerProcess(folder: folder, port: port, arguments: ServerProcess.withoutRates)
             try server.waitUntilListening()
             notes.serverIsDown(false)
@@ -94,6 +96,7 @@ struct Soak {
             samples.ownMegabytes.part <= Self.mostDrift || whole < 1_200,
             "the server's memory grew: \(samples.ownMegabytes.text("MiB"))")
         server.terminate()
+        try await stopped.run(server.dataFolder)
         try DatabaseCheck(dataFolder: server.dataFolder).run()
         return totals
     }
