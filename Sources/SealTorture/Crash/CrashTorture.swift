@@ -63,6 +63,8 @@ struct CrashTorture {
             try await read(&known, load, feed, isLast: round == rounds, &random)
             try await ground.inspect()
             try await checkAssets(load, known.states, random: &random)
+            try await known.reader.checkNoViolations()
+            try await load.checkNoViolations()
             totals.rounds += 1
             totals.count.acknowledged = count.acknowledged
             totals.count.lost += count.lost
@@ -125,7 +127,8 @@ struct CrashTorture {
     /// A device that has seen nothing opens some records that have assets, large ones among them: their bytes are there
     /// and verify.
     private func checkAssets(_ load: Load, _ states: [String: Feed.State], random: inout SeededRandom) async throws {
-        let reader = try load.freshDevice()
+        let container = try load.freshDevice()
+        let reader = container.privateDatabase
         for zone in load.zones {
             let names = (states[zone.zoneName]?.items ?? [:]).filter { !$0.value.assets.isEmpty }.keys.sorted()
             let large = names.filter { LargeAsset.isHad(by: $0) }
@@ -140,6 +143,7 @@ struct CrashTorture {
                     "the asset of \(name) is not what was saved")
             }
         }
+        try await checkNoAccusation(container, by: "a device that has seen nothing before")
     }
 }
 
@@ -153,7 +157,8 @@ extension CrashTorture.Totals {
         and each had one effect when it was repeated, twice.
           \(count.repeated) answered requests were repeated: the same answers, no effect. All change tokens went on working and \
         delivered exactly what changed.
-          Every field of the \(records) records that are left verified, opened, and came from one save.
+          Every field of the \(records) records that are left verified, opened, and came from one save; no device said of the \
+        server that it did wrong.
           A device that listens was told of \(notified) changed records: of every change, of none that did not happen, of none twice.
           \(upheavals) cascades, deletions of zones, indexes made anew and schema deployments were acknowledged, and were there as a whole; \
         of \(unheardUpheavals) without an answer \(unheardUpheavalsDone) had happened, as a whole.

@@ -11,6 +11,8 @@ struct Load {
     let assetBytes: Data
     let large: LargeAsset
     private let account: Account
+    /// Of all that write and listen.
+    private let containers: [(who: String, container: Container)]
 
     static func make(
         _ ground: any Ground, devices: Int, journal: Journal, random: inout SeededRandom
@@ -35,8 +37,10 @@ struct Load {
         try assetBytes.write(to: assetFile)
         let large = try LargeAsset(in: folder)
         // Before anything is saved, so that it has nothing to catch up with.
+        let listening = try open(bystander(ground.transport()))
+        var containers = [(who: "the device that listens", container: listening)]
         let watcher = try await Watcher(
-            open(bystander(ground.transport())),
+            listening,
             marker: open(bystander(ground.transport())).privateDatabase,
             zones: zones)
         // The schema has all fields before anybody imports it again.
@@ -51,6 +55,7 @@ struct Load {
             let container = try Container(CrashTorture.container, account: account)
             // The first call tells the server the account's identity in the container.
             _ = try await container.privateDatabase.allRecordZones()
+            containers.append(("device \(number)", container))
             workers.append(
                 Worker(
                     number: number, database: container.privateDatabase.fetchingAssets(.onDemand), zones: zones,
@@ -63,15 +68,21 @@ struct Load {
                 container, token: ManagementToken(token.trimmingCharacters(in: .newlines)),
                 transport: transport(isWriting: false))
         }
+        let upheaving = try open(bystander(transport(isWriting: false)))
+        containers.append(("the device that changes much at once", upheaving))
         let upheaval = Upheaval(
-            try open(bystander(transport(isWriting: false))).privateDatabase,
+            upheaving.privateDatabase,
             management: try management(CrashTorture.container),
             deployment: try management(CrashTorture.container + ".deployed"), journal: journal, random: random.fork())
         return Load(
             workers: workers, upheaval: upheaval, watcher: watcher, zones: zones, assetBytes: assetBytes,
-            large: large, account: reader)
+            large: large, account: reader, containers: containers)
     }
 
     /// A device that has seen nothing yet.
-    func freshDevice() throws -> Database { try Container(CrashTorture.container, account: account).privateDatabase }
+    func freshDevice() throws -> Container { try Container(CrashTorture.container, account: account) }
+
+    func checkNoViolations() async throws {
+        for (who, container) in containers { try await checkNoAccusation(container, by: who) }
+    }
 }

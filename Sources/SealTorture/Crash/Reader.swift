@@ -5,11 +5,17 @@ import SealQuery
 
 /// A device that reads all there is: every record verifies against its author's signature, opens, and is whole.
 struct Reader: Sendable {
+    private let container: Container
     private let database: Database
     private var tokens: [RecordZone.ID: ServerChangeToken] = [:]
     private(set) var records: [Record.ID: Record] = [:]
 
-    init(_ database: Database) { self.database = database.fetchingAssets(.onDemand) }
+    init(_ container: Container) {
+        self.container = container
+        database = container.privateDatabase.fetchingAssets(.onDemand)
+    }
+
+    func checkNoViolations() async throws { try await checkNoAccusation(container, by: "a reader") }
 
     /// Fetches what has changed since the last time; and all, the first time.
     mutating func follow(_ zones: [RecordZone.ID]) async throws {

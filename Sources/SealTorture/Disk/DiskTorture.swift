@@ -67,7 +67,8 @@ struct DiskTorture {
         let port = server.port
         let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "disk")
             .account
-        let database = try Container(Self.container, account: account).privateDatabase
+        let writer = try Container(Self.container, account: account)
+        let database = writer.privateDatabase
         let zone = try await database.save(RecordZone(zoneName: "full")).zoneID
         var totals = Totals()
         var known: [String: Int] = [:]
@@ -101,6 +102,7 @@ struct DiskTorture {
             totals.afterwards += saved
         }
         try await compare(known, account, zone)
+        try await checkNoAccusation(writer, by: "the device that fills the disk")
         try DatabaseCheck(dataFolder: server.dataFolder).run()
         return totals
     }
@@ -136,7 +138,8 @@ struct DiskTorture {
 
     /// A device that has seen nothing reads what was acknowledged and nothing else.
     private func compare(_ known: [String: Int], _ account: Account, _ zone: RecordZone.ID) async throws {
-        let reader = try Container(Self.container, account: account).privateDatabase
+        let container = try Container(Self.container, account: account)
+        let reader = container.privateDatabase
         var found: [String: Int] = [:]
         var token: ServerChangeToken?
         var isMore = true
@@ -148,6 +151,7 @@ struct DiskTorture {
         try check(
             found == known,
             "on a full disk the server has \(found.count) records, \(known.count) were acknowledged, or others")
+        try await checkNoAccusation(container, by: "a device that has seen nothing before")
     }
 }
 

@@ -2,7 +2,9 @@ import SealLab
 
 extension ModelRun {
     /// A device keeps what it knows, or starts with what it kept, or with nothing: its answers stay the same.
-    mutating func restart(_ device: Int, _ random: inout SeededRandom) throws {
+    mutating func restart(_ device: Int, _ random: inout SeededRandom) async throws {
+        doing = "device \(device) is asked what the server did wrong"
+        try await checkNoAccusation(devices[device].container, by: "device \(device)")
         switch random.below(6) {
         case 0, 1:
             doing = "device \(device) keeps its trust store"

@@ -88,7 +88,7 @@ struct ModelRun {
         case 80..<84: try await databaseChanges(owner, &random)
         case 84..<86: try await listen(device)
         case 86..<93: try await playKeys(zone, &random)
-        case 93..<99: try restart(device, &random)
+        case 93..<99: try await restart(device, &random)
         default: try await listZones(device)
         }
     }
@@ -104,6 +104,7 @@ struct ModelRun {
             for zone in Self.zoneNames + [Self.hierarchyZone] { try await readAll(index, zone) }
             try await listZones(index)
             try await listen(index)
+            try await checkNoAccusation(devices[index].container, by: "device \(index)")
         }
     }
 

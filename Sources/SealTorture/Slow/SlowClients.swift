@@ -106,6 +106,7 @@ struct SlowClients {
         try await untilTheRestIsCut(&clients, server, &totals) { try await Self.save(in: zone, database, &$0) }
         totals.megabytes = server.residentMegabytes
         try DatabaseCheck(dataFolder: server.dataFolder).run()
+        try await checkNoAccusation(container, by: "the hurried one")
         return totals
     }
 

@@ -54,7 +54,16 @@ actor SoakClient {
         return opened
     }
 
-    func hangUp() { container = nil }
+    func hangUp() async {
+        await noteViolations()
+        container = nil
+    }
+
+    /// What its device has seen goes with the process.
+    private func noteViolations() async {
+        guard let container else { return }
+        do { try await checkNoAccusation(container, by: name) } catch { notes.note(unexpected: "\(error)") }
+    }
 
     /// Until it is cancelled.
     func work() async {
@@ -74,7 +83,10 @@ actor SoakClient {
                 task.cancel()
             }
             // A process that was ended begins with nothing.
-            if isCut, random.chance(30) { (container, copies, tokens) = (nil, [:], [:]) }
+            guard isCut, random.chance(30) else { continue }
+            // Which is not cut off with the work.
+            await Task { await self.noteViolations() }.value
+            (container, copies, tokens) = (nil, [:], [:])
         }
     }
 

@@ -78,6 +78,7 @@ struct SoakPerson {
                 count += 1
             }
         }
+        try await checkNoAccusation(container, by: "a device that has seen nothing before")
         return count
     }
 }

@@ -79,6 +79,7 @@ struct VanishingClients {
             totals.megabytesAfter <= totals.megabytesBefore + 64,
             "the server's memory grew from \(totals.megabytesBefore) to \(totals.megabytesAfter) MiB")
         try await examine(batches, database, zone, &totals)
+        try await checkNoAccusation(container, by: "the device whose requests were sent")
         let files = DatabaseCheck(dataFolder: server.dataFolder)
         try files.run()
         try check(try files.count("SELECT COUNT(*) FROM blob") == 1, "uploads that were cut short have left something")

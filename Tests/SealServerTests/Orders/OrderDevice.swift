@@ -163,6 +163,7 @@ final class OrderZone: @unchecked Sendable {
         case .write(let actor):
             try await write(actor, text)
         case .forget(let actor):
+            try await checkNoViolations(actor)
             try forget(actor)
             copies[actor] = nil
         }
@@ -225,14 +226,15 @@ final class OrderZone: @unchecked Sendable {
 
     /// Everybody who may read, on the device that it has had all along and on a fresh one, sees what the model says;
     /// who is out holds no key of what came since.
-    func check(mayHaveMoreKeys: Bool = false) async throws {
+    /// - Parameter wasRestored: there may be more keys.
+    func check(wasRestored: Bool = false) async throws {
         let owners = try await keeper(.ann).refresh()
         let names = Set(try model.members.map { try person($0).name })
         try same(Set(owners.roster.members.keys.map(\.recordName)), names, "members")
         let invited = Set(owners.roster.invitations.values.compactMap { $0.invitee?.userID.recordName })
         try same(invited, Set(try model.invited.map { try person($0).name }), "invited")
         let keys = Int(owners.roster.currentEpoch.number) - Int(firstKey)
-        if !mayHaveMoreKeys {
+        if !wasRestored {
             try same(keys, model.keys, "keys")
             try same(owners.roster.rotationDue, model.isDue, "due")
         }
@@ -247,8 +249,16 @@ final class OrderZone: @unchecked Sendable {
             try forget(actor)
             _ = try await keeper(actor).refresh()
             try await checkRecords(actor, "a fresh device of \(actor)")
+            if !wasRestored { try await checkNoViolations(actor) }
             (devices[actor], trusts[actor]) = kept
         }
+        // A server that was restored has taken back what devices know of.
+        if !wasRestored { for actor in people.keys { try await checkNoViolations(actor) } }
+    }
+
+    private func checkNoViolations(_ actor: OrderModel.Actor) async throws {
+        let violations = try await device(actor).violations()
+        try same(violations.map(\.reason), [], "what \(actor) says that the server did wrong")
     }
 
     private func checkRecords(_ actor: OrderModel.Actor, _ who: String) async throws {

@@ -141,7 +141,7 @@ import Testing
                 try zone.restart()
                 try await zone.comeBack(zone.order)
                 // Grants that were lost are made up for by a new key, where the owner has written since.
-                try await zone.check(mayHaveMoreKeys: true)
+                try await zone.check(wasRestored: true)
             }
         }
     }
