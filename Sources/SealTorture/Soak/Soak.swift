@@ -85,7 +85,11 @@ struct Soak {
         totals.filesAfter = try await settledFiles(of: server, atMost: filesBefore + SoakSamples.keptFiles)
         try check(notes.unexpected.isEmpty, "clients met what they should not: \(notes.unexpected.prefix(5))")
         try check(server.log.isEmpty, "the server's log has errors: \(server.log.suffix(1_000))")
-        try check(totals.heard > 0, "nobody who listened has heard anything")
+        for client in all where client.isListening {
+            try check(
+                await client.heardIn == notes.life, "\(client.name) listens and was told of nothing since the last kill"
+            )
+        }
         try check(totals.cut > 0, "nobody was cut off")
         try check(totals.kept > 0, "no record was there to compare")
         try check(

@@ -32,6 +32,12 @@ actor SoakClient {
     /// Under names that no other device writes: the numbers that each may hold, nil where it may be absent. More than
     /// one where an answer did not come.
     private(set) var promises: [Record.ID: Set<Int?>] = [:]
+    /// Records whose asset was acknowledged: nobody takes it away.
+    private(set) var assets: Set<Record.ID> = []
+    /// Of records that many change: the last turn that was acknowledged to this device. Nobody deletes them.
+    private(set) var turns: [Record.ID: Int] = [:]
+    /// In which life of the server it was last told of something.
+    private(set) var heardIn: Int?
 
     init(
         name: String, account: Account, own: RecordZone.ID, shared: RecordZone.ID, asset: URL, isListening: Bool,
@@ -139,15 +145,22 @@ actor SoakClient {
             var record = Record(recordType: "Scan", recordID: id)
             record["scan"] = Asset(fileURL: asset)
             _ = try await database.modifyRecords(saving: [record], savePolicy: .allKeys).saveResults[id]?.get()
+            assets.insert(id)
             let read = try await database.record(for: id)
             guard let file = (read["scan"] as? Asset)?.fileURL, try Data(contentsOf: file) == Data(contentsOf: asset)
             else { throw Finding("an asset comes back as something else") }
         case .contend: try await contend(Record.ID(recordName: "all-\(random.below(8))", zoneID: zone), database)
         case .savePublic:
-            var record = Record(recordType: "Note", recordID: Record.ID(recordName: "\(name)-\(random.below(5))"))
-            record["count"] = random.below(1_000_000)
-            _ = try await container.publicDatabase.modifyRecords(saving: [record], savePolicy: .allKeys)
-                .saveResults[record.recordID]?.get()
+            let id = Record.ID(recordName: "\(name)-\(random.below(5))")
+            var record = Record(recordType: "Note", recordID: id)
+            let count = random.below(1_000_000)
+            record["count"] = count
+            promises[id, default: [nil]].insert(count)
+            let results = try await container.publicDatabase.modifyRecords(saving: [record], savePolicy: .allKeys)
+                .saveResults
+            guard let saved = try results[id]?.get() else { throw Finding("a save has no result") }
+            try check((saved["count"] as? Int) == count, "a save in public comes back as something else")
+            promises[id] = [count]
         }
     }
 
@@ -219,8 +232,17 @@ actor SoakClient {
     private func contend(_ id: Record.ID, _ database: Database) async throws {
         var record = copies[id] ?? Record(recordType: "Note", recordID: id)
         Worker.fill(&record, with: random.below(1_000_000))
+        // One more than in what it replaces: as nobody replaces what it has not seen, each turn is somebody's alone.
+        let turn = (record["turn"] as? Int ?? 0) + 1
+        record["turn"] = turn
         switch try await database.modifyRecords(saving: [record], atomically: false).saveResults[id] {
-        case .success(let saved): copies[id] = saved
+        case .success(let saved):
+            copies[id] = saved
+            let owner = try id.zoneID == shared ? shared.ownerName : opened().userRecordID().recordName
+            try check(
+                notes.isFirst(turn: turn, of: "\(owner) \(id.recordName)"),
+                "turn \(turn) of \(id.recordName) was acknowledged twice: the first is gone")
+            turns[id] = max(turns[id] ?? 0, turn)
         case .failure(let error) where error.code == .serverRecordChanged: copies[id] = error.serverRecord
         case .failure(let error): throw error
         case nil: throw Finding("a save has no result")
@@ -237,17 +259,19 @@ actor SoakClient {
         }
     }
 
-    /// Until it is cancelled.
+    /// Until it is cancelled: one stream, which comes again by itself after each kill.
     func listen() async {
-        var last: String?
-        while !Task.isCancelled {
-            do {
-                for try await notification in try opened().notifications(after: last) {
-                    if let id = notification.id { last = id }
-                    if case .fired = notification.content { notes.noteHeard() }
-                }
-            } catch {}
-            try? await Task.sleep(for: .seconds(1))
+        do {
+            for try await notification in try opened().notifications() {
+                guard case .fired = notification.content else { continue }
+                notes.noteHeard()
+                heardIn = notes.life
+            }
+            guard !Task.isCancelled else { return }
+            notes.note(unexpected: "\(name): its stream has ended")
+        } catch {
+            guard !Task.isCancelled else { return }
+            notes.note(unexpected: "\(name): its stream has ended: \(error)")
         }
     }
 

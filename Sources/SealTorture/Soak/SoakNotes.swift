@@ -29,6 +29,7 @@ final class SoakNotes: Sendable {
         var unexpected: [String] = []
         var cut = 0
         var heard = 0
+        var turns: [String: Set<Int>] = [:]
         var latencies: [String: Latencies] = [:]
     }
     private let state = Mutex(State())
@@ -51,6 +52,11 @@ final class SoakNotes: Sendable {
     func forgetLatencies() { state.withLock { $0.latencies = [:] } }
     func noteCut() { state.withLock { $0.cut += 1 } }
     func noteHeard() { state.withLock { $0.heard += 1 } }
+
+    /// Whether nobody else was told that this is theirs.
+    func isFirst(turn: Int, of record: String) -> Bool {
+        state.withLock { $0.turns[record, default: []].insert(turn).inserted }
+    }
 
     func note(unexpected text: String) {
         state.withLock { if $0.unexpected.count < 1_000 { $0.unexpected.append(text) } }

@@ -7,13 +7,16 @@ struct SoakPerson {
     let clients: [SoakClient]
     private let account: Account
     private let zone: RecordZone.ID
+    /// What all assets are.
+    private let asset: Data
 
     static func make(
         count: Int, clientsOfEach: Int, _ server: ServerProcess, _ notes: SoakNotes, _ random: inout SeededRandom
     ) async throws -> [SoakPerson] {
         let (origin, folder) = (server.origin, server.folder)
         let file = folder.appendingPathComponent("soak-asset")
-        try Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }).write(to: file)
+        let asset = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        try asset.write(to: file)
         var accounts: [(account: Account, container: Container)] = []
         for _ in 0..<count {
             let account = try await Account.create(transport: HTTPTransport(server: origin), deviceName: "soak").account
@@ -46,7 +49,7 @@ struct SoakPerson {
                     name: "p\(index)-d\(number)", account: device, own: zone, shared: shared, asset: file,
                     isListening: number % 2 == 0, notes: notes, random: random.fork())
             }
-            people.append(SoakPerson(clients: clients, account: person.account, zone: zone))
+            people.append(SoakPerson(clients: clients, account: person.account, zone: zone, asset: asset))
         }
         return people
     }
@@ -61,14 +64,27 @@ struct SoakPerson {
     func inspect(_ origin: String) async throws -> Int {
         let device = try Devices.more(of: account, through: [HTTPTransport(server: origin)])[0]
         let container = try Container(Soak.container, account: device)
+        func database(_ id: Record.ID) -> Database {
+            if id.zoneID == zone { return container.privateDatabase }
+            return id.zoneID.zoneName == zone.zoneName ? container.sharedDatabase : container.publicDatabase
+        }
         var count = 0
         for client in clients {
+            for id in await client.assets {
+                try await compareAsset(of: id, in: database(id))
+                count += 1
+            }
+            for (id, turn) in await client.turns {
+                let found = try await database(id).record(for: id)["turn"] as? Int ?? 0
+                try check(
+                    found >= turn, "\(id.recordName) is at turn \(found), and \(turn) was acknowledged")
+                count += 1
+            }
             let promises = await client.promises
             for (id, allowed) in promises {
-                let database = id.zoneID == zone ? container.privateDatabase : container.sharedDatabase
                 var found: Int?
                 do {
-                    let record = try await database.record(for: id)
+                    let record = try await database(id).record(for: id)
                     found = record["count"] as? Int
                     try SoakClient.examine(record)
                 } catch SealKitError.Code.unknownItem {}
@@ -80,5 +96,14 @@ struct SoakPerson {
         }
         try await checkNoAccusation(container, by: "a device that has seen nothing before")
         return count
+    }
+
+    private func compareAsset(of id: Record.ID, in database: Database) async throws {
+        let found: Asset? = try await database.record(for: id)["scan"]
+        let file = found?.fileURL
+        defer { if let file { try? FileManager.default.removeItem(at: file) } }
+        try check(
+            file.flatMap { try? Data(contentsOf: $0) } == asset,
+            "the asset of \(id.recordName) is not what was acknowledged")
     }
 }
