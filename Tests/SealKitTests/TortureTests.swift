@@ -16,6 +16,7 @@ import Testing
         #expect(totals.count.repeated > 0)
         #expect(totals.notified > 0)
         #expect(totals.records > 0)
+        #expect(totals.sharing.acknowledged + totals.sharing.unheard > 0)
     }
 
     /// What is looked for after each kill: it is nothing, and a file that is lost is seen.
@@ -99,6 +100,7 @@ struct ServersTortureTests {
         #expect(totals.count.acknowledged > 0)
         #expect(totals.notified > 0)
         #expect(totals.records > 0)
+        #expect(totals.sharing.acknowledged + totals.sharing.unheard > 0)
     }
 
     /// Each request goes to another server than the one before.

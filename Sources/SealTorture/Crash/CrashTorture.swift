@@ -22,9 +22,22 @@ struct CrashTorture {
         var count = Inspection.Count()
         var notified = 0
         var records = 0
-        var upheavals = 0
-        var unheardUpheavals = 0
-        var unheardUpheavalsDone = 0
+        var upheavals = Steps()
+        var sharing = Steps()
+        var repeatedAcceptances = 0
+    }
+
+    /// Of a device that makes one change after the other.
+    struct Steps {
+        var acknowledged = 0
+        var unheard = 0
+        var unheardAndDone = 0
+
+        init() {}
+
+        init<World>(_ known: KnownWorld<World>) {
+            (acknowledged, unheard, unheardAndDone) = (known.steps, known.unheard, known.unheardAndDone)
+        }
     }
 
     /// What is known of the server from round to round.
@@ -42,6 +55,7 @@ struct CrashTorture {
         var random = SeededRandom(seed: seed)
         let journal = Journal()
         let load = try await Load.make(ground, devices: Self.devices, journal: journal, random: &random)
+        let sharers = try await Sharers.make(ground, journal: journal, random: random.fork())
         let transport = try ground.patientTransport()
         let base = "/database/1/\(Self.container)/development/private"
         var known = Knowledge(reader: Reader(try load.freshDevice()))
@@ -50,7 +64,7 @@ struct CrashTorture {
         var totals = Totals()
         for round in stride(from: 1, through: rounds, by: 1) {
             journal.begin(round: round)
-            try await crash(under: load, journal, round: round, &random)
+            try await crash(under: load, sharers, journal, round: round, &random)
             try check(
                 journal.unexpected.isEmpty, "a client met an error that it should not: \(journal.unexpected.prefix(3))")
             try await ground.rise(&random)
@@ -59,6 +73,7 @@ struct CrashTorture {
             let inspection = Inspection(journal: journal, feed: feed, round: round)
             let count = try await inspection.run(&known.states, limit: random.chance(50) ? 1 + random.below(50) : 0)
             try await load.upheaval.inspect(feed)
+            try await sharers.inspect(feed)
             totals.notified += try await load.watcher.catchUp(round: round, feed)
             try await read(&known, load, feed, isLast: round == rounds, &random)
             try await ground.inspect()
@@ -74,15 +89,15 @@ struct CrashTorture {
         (totals.blows, totals.soundness) = (ground.blows, ground.soundness)
         totals.requests = journal.operations.count
         totals.records = known.reader.records.count
-        totals.upheavals = await load.upheaval.steps
-        totals.unheardUpheavals = await load.upheaval.unheard
-        totals.unheardUpheavalsDone = await load.upheaval.unheardAndDone
+        totals.upheavals = Steps(await load.upheaval.known)
+        totals.sharing = Steps(await sharers.known)
+        totals.repeatedAcceptances = await sharers.repeated
         return totals
     }
 
     /// Everybody at work, and then the blow.
     private func crash(
-        under load: Load, _ journal: Journal, round: Int, _ random: inout SeededRandom
+        under load: Load, _ sharers: Sharers, _ journal: Journal, round: Int, _ random: inout SeededRandom
     ) async throws {
         // From before the first request to the middle of many, sometimes past a checkpoint; most often, and the first
         // time, after something was answered.
@@ -94,6 +109,7 @@ struct CrashTorture {
             defer { journal.goDown() }
             for worker in load.workers { group.addTask { await worker.run() } }
             group.addTask { await load.upheaval.run() }
+            group.addTask { await sharers.run() }
             while !isEarly, !journal.hasAnswer(of: round), journal.unexpected.isEmpty {
                 try? await Task.sleep(for: .milliseconds(2))
             }
@@ -160,8 +176,11 @@ extension CrashTorture.Totals {
           Every field of the \(records) records that are left verified, opened, and came from one save; no device said of the \
         server that it did wrong.
           A device that listens was told of \(notified) changed records: of every change, of none that did not happen, of none twice.
-          \(upheavals) cascades, deletions of zones, indexes made anew and schema deployments were acknowledged, and were there as a whole; \
-        of \(unheardUpheavals) without an answer \(unheardUpheavalsDone) had happened, as a whole.
+          \(upheavals.acknowledged) cascades, deletions of zones, indexes made anew and schema deployments were acknowledged, and were there as a whole; \
+        of \(upheavals.unheard) without an answer \(upheavals.unheardAndDone) had happened, as a whole.
+          \(sharing.acknowledged) invitations, acceptances, removals, new keys and notes of a zone that is shared were acknowledged, and new devices of owner \
+        and guest saw them; of \(sharing.unheard) without an answer \(sharing.unheardAndDone) had happened, as a whole. \(repeatedAcceptances) acceptances \
+        were repeated, without effect where they had happened.
           \(soundness)
         """
     }

@@ -35,7 +35,7 @@ struct Reader: Sendable {
     }
 
     /// Its fields come from one save.
-    private static func checkWhole(_ record: Record) throws {
+    static func checkWhole(_ record: Record) throws {
         let count: Int? = record["count"]
         let body: String? = record.encryptedValues["body"]
         try check(
