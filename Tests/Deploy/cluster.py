@@ -155,12 +155,14 @@ def play(cluster, torture, rounds, seed):
     """Does what the torture asks for, until it ends, and says what that said."""
     told = os.environ | {"TORTURE_CLUSTER": cluster.database(), "ROUNDS": str(rounds), "SEED": seed}
     away = []
+    struck = 0
     with subprocess.Popen([torture, "cluster"], env=told, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             what = line.strip().removeprefix("cluster: ")
             if not line.startswith("cluster: "):
                 print(line, end="", flush=True)
                 continue
+            struck += what in ("primary", "node")
             try:
                 if what == "primary":
                     cluster.leader().kill_postgres()
@@ -177,6 +179,7 @@ def play(cluster, torture, rounds, seed):
             process.stdin.write(answer + "\n")
             process.stdin.flush()
     that(process.returncode == 0, "the torture failed")
+    that(struck, "the primary was never struck: nothing was shown of it")
 
 
 def main():

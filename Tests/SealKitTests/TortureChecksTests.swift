@@ -7,6 +7,50 @@ import Testing
 /// What the torture takes for a fault, and what not.
 @Suite(.timeLimit(.minutes(60))) struct TortureChecksTests {
 
+    // MARK: While servers are struck
+
+    private static let away = SealKitError(.serviceUnavailable, "the server is away")
+    private static let wrong = SealKitError(.internalError, "something else")
+
+    @Test func aServerThatIsLeftIsExcusedForAShortTimeAlone() {
+        let journal = Journal()
+        #expect(!journal.excuses(Self.away))
+        journal.strike()
+        #expect(journal.excuses(Self.away))
+        #expect(!journal.excuses(Self.wrong))
+        journal.excuse(for: .seconds(3_600))
+        #expect(journal.excuses(Self.away))
+        #expect(!journal.excuses(Self.wrong))
+        journal.excuse(for: .zero)
+        #expect(!journal.excuses(Self.away))
+        journal.goDown()
+        #expect(journal.excuses(Self.away))
+        #expect(journal.excuses(Self.wrong))
+        journal.comeUp()
+        #expect(!journal.excuses(Self.away))
+    }
+
+    @Test func allGoesOnOnceEachZoneIsServed() {
+        var served = Journal.Served()
+        served.add("first")
+        served.add("second")
+        let before = served
+        for _ in 0..<3 { served.add("first") }
+        #expect(!served.goesOn(since: before))
+        served.add("second")
+        #expect(served.goesOn(since: before))
+        #expect(!served.goesOn(since: served))
+    }
+
+    @Test func aZoneThatNobodyWasServedInIsNotWaitedFor() {
+        var served = Journal.Served()
+        let before = served
+        for _ in 0..<2 { served.add("first") }
+        #expect(!served.goesOn(since: before))
+        served.add("first")
+        #expect(served.goesOn(since: before))
+    }
+
     // MARK: After a crash
 
     @Test func whatWasAcknowledgedHasToBeThere() throws {

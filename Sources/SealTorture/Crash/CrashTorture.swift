@@ -114,7 +114,7 @@ struct CrashTorture {
                 try? await Task.sleep(for: .milliseconds(2))
             }
             try? await Task.sleep(for: moment)
-            try await ground.strike(journal, &random)
+            try await ground.strike(journal, isLast: round == rounds, &random)
         }
         listening.cancel()
         try await listening.value

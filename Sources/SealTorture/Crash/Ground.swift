@@ -12,7 +12,8 @@ protocol Ground: AnyObject, Sendable {
     var folder: URL { get }
 
     /// Strikes while clients are at work, and has the journal say when they are to stop.
-    func strike(_ journal: Journal, _ random: inout SeededRandom) async throws
+    /// - Parameter isLast: no other blow follows.
+    func strike(_ journal: Journal, isLast: Bool, _ random: inout SeededRandom) async throws
     /// Everything runs again, and nothing that was under way when it was struck goes on any more.
     func rise(_ random: inout SeededRandom) async throws
     /// Whether all that is kept is sound and belongs to something; while servers run, and nobody writes.

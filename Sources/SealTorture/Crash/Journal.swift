@@ -38,13 +38,34 @@ final class Journal: Sendable {
         var round: Int
     }
 
+    /// How many requests of each zone were done, with nothing of them refused.
+    struct Served: Sendable {
+        private var zones: [String: Int] = [:]
+
+        private var count: Int { zones.values.reduce(0, +) }
+
+        mutating func add(_ zone: String) { zones[zone, default: 0] += 1 }
+
+        /// Whether all goes on since then: three more, and one of them in each zone that was served before.
+        func goesOn(since before: Served) -> Bool {
+            count >= before.count + 3 && before.zones.allSatisfy { zones[$0.key, default: 0] > $0.value }
+        }
+    }
+
+    /// For how long clients may be told that a server is away.
+    private enum Excuse {
+        case never
+        case whileItLasts
+        case until(ContinuousClock.Instant)
+    }
+
     private struct State {
         var operations: [Data: Operation] = [:]
         var order: [Data] = []
         var statements: [Digest: Sent] = [:]
         var isDown = false
-        var isStruck = false
-        var answered = 0
+        var excuse = Excuse.never
+        var served = Served()
         var round = 0
         var token = ""
         var unexpected: [String] = []
@@ -55,19 +76,21 @@ final class Journal: Sendable {
     /// From now on nothing is sent, and what is under way may get no answer.
     func goDown() { state.withLock { $0.isDown = true } }
     /// From now on servers or their database may be away, and come back, while clients go on.
-    func strike() { state.withLock { $0.isStruck = true } }
+    func strike() { state.withLock { $0.excuse = .whileItLasts } }
+    /// The blow has fallen, and there is a server that can do all: it is excused for as long as clients take to turn to
+    /// it, and for nothing after that.
+    func excuse(for time: Duration) { state.withLock { $0.excuse = .until(ContinuousClock.now + time) } }
     /// There is a server again.
     func comeUp() {
         state.withLock {
             $0.isDown = false
-            $0.isStruck = false
+            $0.excuse = .never
         }
     }
     func begin(round: Int) { state.withLock { $0.round = round } }
 
     var isDown: Bool { state.withLock { $0.isDown } }
-    /// How many requests have had an answer that says what was done.
-    var answered: Int { state.withLock { $0.answered } }
+    var served: Served { state.withLock { $0.served } }
 
     /// What a client is told of a server that is away.
     private static let away: Set<SealKitError.Code> = [
@@ -76,7 +99,15 @@ final class Journal: Sendable {
 
     /// Whether a client may meet an error now, having asked for nothing wrong.
     func excuses(_ error: SealKitError) -> Bool {
-        state.withLock { $0.isDown || ($0.isStruck && Self.away.contains(error.code)) }
+        state.withLock { state in
+            if state.isDown { return true }
+            guard Self.away.contains(error.code) else { return false }
+            switch state.excuse {
+            case .never: return false
+            case .whileItLasts: return true
+            case .until(let end): return ContinuousClock.now < end
+            }
+        }
     }
 
     /// A session token that the clients use.
@@ -126,7 +157,10 @@ final class Journal: Sendable {
         state.withLock { state in
             state.operations[id]?.outcome = outcome
             state.operations[id]?.round = state.round
-            if case .answered = outcome { state.answered += 1 }
+            guard case .answered = outcome, let done = state.operations[id], let zone = done.records.first?.zone,
+                let results = try? done.results(), results.refused.isEmpty
+            else { return }
+            state.served.add(zone)
         }
     }
 }

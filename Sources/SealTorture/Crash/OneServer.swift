@@ -21,7 +21,7 @@ final class OneServer: Ground, @unchecked Sendable {
     func transport() throws -> any Transport { try HTTPTransport(server: server.origin) }
     func patientTransport() throws -> any Transport { try transport() }
 
-    func strike(_ journal: Journal, _ random: inout SeededRandom) {
+    func strike(_ journal: Journal, isLast: Bool, _ random: inout SeededRandom) {
         journal.goDown()
         server.kill()
         kills += 1

@@ -7,6 +7,10 @@ import SealLab
 final class SeveralServers: Ground, @unchecked Sendable {
     // Unchecked: its methods are called by one task.
     private static let count = 2
+    /// After servers alone were struck, how long clients may take to turn to one that is there.
+    private static let turning = Duration.seconds(15)
+    /// And how long it may take until it does everything.
+    private static let goingOn = Duration.seconds(30)
 
     private let database: any StruckDatabase
     private let store: S3Process
@@ -16,9 +20,12 @@ final class SeveralServers: Ground, @unchecked Sendable {
     /// Nil where it was killed.
     private var servers: [ServerProcess?]
     private var strikes: [String: Int] = [:]
+    /// The longest time, for each kind of blow, until everything went on.
+    private var pauses: [String: Duration] = [:]
     /// How long the logs are that may have errors in them: of a database that was away.
     private var excusedLogs = [Int](repeating: 0, count: count)
     private var wasDatabaseStruck = false
+    private var wasDatabaseEverStruck = false
 
     init(database: any StruckDatabase) async throws {
         self.database = database
@@ -75,24 +82,31 @@ final class SeveralServers: Ground, @unchecked Sendable {
 
     // MARK: Strikes
 
-    func strike(_ journal: Journal, _ random: inout SeededRandom) async throws {
+    func strike(_ journal: Journal, isLast: Bool, _ random: inout SeededRandom) async throws {
         let goesOn = random.chance(70)
         if goesOn { journal.strike() } else { journal.goDown() }
-        let what = try await strike(&random)
+        let what = try await strike(isLast: isLast, &random)
         strikes[what, default: 0] += 1
         guard goesOn else { return }
         for number in servers.indices where servers.allSatisfy({ $0 == nil }) { try start(number) }
-        let answered = journal.answered
-        try await until(within: patience * 2, "nobody is served any more: struck was \(what)") {
-            journal.answered >= answered + 3
+        let (served, fallen) = (journal.served, ContinuousClock.now)
+        // Whoever is left has everything that it needs, where the database is there.
+        if !wasDatabaseStruck { journal.excuse(for: Self.turning) }
+        try await until(
+            within: wasDatabaseStruck ? patience * 2 : Self.goingOn,
+            "not everybody is served any more: struck was \(what)"
+        ) {
+            journal.served.goesOn(since: served) || !journal.unexpected.isEmpty
         }
+        pauses[what] = max(pauses[what] ?? .zero, ContinuousClock.now - fallen)
         try await Task.sleep(for: .milliseconds(random.below(500)))
         journal.goDown()
     }
 
-    private func strike(_ random: inout SeededRandom) async throws -> String {
-        if random.chance(database.share) {
-            wasDatabaseStruck = true
+    /// - Parameter isLast: the database is struck where it was not yet, or a run would say nothing of it.
+    private func strike(isLast: Bool, _ random: inout SeededRandom) async throws -> String {
+        if random.chance(database.share) || (isLast && !wasDatabaseEverStruck) {
+            (wasDatabaseStruck, wasDatabaseEverStruck) = (true, true)
             return try await database.strike(&random)
         }
         if random.chance(65) {
@@ -174,7 +188,10 @@ final class SeveralServers: Ground, @unchecked Sendable {
     }
 
     var blows: String {
-        let list = strikes.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
+        let list = strikes.sorted { $0.key < $1.key }.map { what, count in
+            guard let pause = pauses[what] else { return "\(what) (\(count))" }
+            return "\(what) (\(count); all went on after \(String(format: "%.1f", pause / .seconds(1))) s at most)"
+        }
         return
             "Of \(Self.count) servers before a PostgreSQL, there were killed under load: \(list.joined(separator: ", "))."
     }
