@@ -103,6 +103,7 @@ struct CrashTorture {
         // time, after something was answered.
         let isEarly = round > 1 && random.chance(20)
         let moment = Duration.milliseconds(random.below(isEarly ? 10 : random.chance(10) ? 3_000 : 500))
+        let isHearing = isEarly ? false : round == 1 || random.chance(20)
         let listening = Task { try await load.watcher.listen() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Whatever the blow comes to, nobody is waited for who works on.
@@ -112,6 +113,11 @@ struct CrashTorture {
             group.addTask { await sharers.run() }
             while !isEarly, !journal.hasAnswer(of: round), journal.unexpected.isEmpty {
                 try? await Task.sleep(for: .milliseconds(2))
+            }
+            if isHearing {
+                try await until("a device that listens is told of nothing while others work") {
+                    await load.watcher.isTold || !journal.unexpected.isEmpty
+                }
             }
             try? await Task.sleep(for: moment)
             try await ground.strike(journal, isLast: round == rounds, &random)

@@ -24,6 +24,8 @@ actor Watcher {
     /// Told since the last id. What changed together has one id, which comes with the last of it: a stream that was cut
     /// before begins with all of it again.
     private var unfinished: [Subject] = []
+    /// Told of something since it caught up.
+    private(set) var isTold = false
 
     init(_ container: Container, marker: Database, zones: [RecordZone.ID]) async throws {
         self.container = container
@@ -61,6 +63,7 @@ actor Watcher {
                 if let id = notification.id { try check(ids.insert(id).inserted, "the notification \(id) came twice") }
                 let subject = Subject(zone: fired.zoneID.zoneName, record: fired.recordID?.recordName)
                 told[subject, default: 0] += 1
+                isTold = true
                 if notification.id == nil { unfinished.append(subject) } else { unfinished = [] }
                 if subject == last { return }
             }
@@ -68,9 +71,13 @@ actor Watcher {
     }
 
     /// Until it is cancelled.
-    /// - Throws: `Finding`; that the stream ends is none, the server is about to be killed.
+    /// - Throws: `Finding`, also where the stream ends: while a server is away it is to come again by itself.
     func listen() async throws(Finding) {
-        do { try await listen(until: nil) } catch let finding as Finding { throw finding } catch {}
+        do { try await listen(until: nil) } catch let finding as Finding { throw finding } catch {
+            guard !Task.isCancelled else { return }
+            throw Finding("a stream of notifications has ended: \(error)")
+        }
+        try check(Task.isCancelled, "a stream of notifications has ended")
     }
 
     /// Goes on from where it was until everything is told that has changed up to now, while nobody writes.
@@ -81,7 +88,7 @@ actor Watcher {
         try await patiently("a notification") {
             try await self.listen(until: Subject(zone: Self.markerZone, record: last.recordID.recordName))
         }
-        defer { told = [:] }
+        defer { (told, isTold) = ([:], false) }
         var count = 0
         for (zone, state) in states {
             let changed = try await feed.changes(in: zone, since: state.token, limit: 0)
