@@ -1,4 +1,5 @@
-/// What the environment and the arguments ask for. What is mistyped ends the run, or a run of nothing would pass.
+/// What the environment and the arguments ask for. What is mistyped ends the run, as no rounds and no steps do, or a
+/// run of nothing would pass.
 struct TortureSettings {
     static let parts = ["crash", "vanish", "slow", "disk", "model"]
     /// Only where they are named.
@@ -19,12 +20,14 @@ struct TortureSettings {
     init(arguments: [String], environment: [String: String]) throws(Finding) {
         // make passes on what is not set as nothing.
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        func number<T: FixedWidthInteger>(_ name: String, or usual: T) throws(Finding) -> T {
+        func number<T: FixedWidthInteger>(_ name: String, atLeast least: T = 1, or usual: T) throws(Finding) -> T {
             guard let text = value(name) else { return usual }
-            guard let number = T(text), number >= 0 else { throw Finding("\(name)=\(text) is no number: 0 or more") }
+            guard let number = T(text), number >= least else {
+                throw Finding("\(name)=\(text) is no number: \(least) or more")
+            }
             return number
         }
-        seed = try number("SEED", or: UInt64.random(in: 1...999_999_999))
+        seed = try number("SEED", atLeast: 0, or: UInt64.random(in: 1...999_999_999))
         rounds = try number("ROUNDS", or: 100)
         steps = try number("MODEL", or: 10_000)
         minutes = try number("MINUTES", or: 60)

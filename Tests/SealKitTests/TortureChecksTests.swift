@@ -6,6 +6,12 @@ import Testing
 
 /// What the torture takes for a fault, and what not.
 @Suite(.timeLimit(.minutes(60))) struct TortureChecksTests {
+    @Test(arguments: ["ROUNDS", "MODEL", "MINUTES", "CLIENTS"])
+    func aRunOfNothingIsRefused(_ name: String) throws {
+        #expect(throws: Finding.self) { try TortureSettings(arguments: [], environment: [name: "0"]) }
+        #expect(throws: Finding.self) { try TortureSettings(arguments: [], environment: [name: "-1"]) }
+        _ = try TortureSettings(arguments: [], environment: [name: "1", "SEED": "0"])
+    }
 
     // MARK: While servers are struck
 
