@@ -80,4 +80,17 @@ import Testing
         #expect(throws: Finding.self) { try known.goOn(from: 4) { "\($0)" } }
     }
 
+    // MARK: On a full disk
+
+    /// A torture that fails without a word, and one that is killed.
+    @Test(arguments: ["exit 1", "exit 77", "kill -9 $$"])
+    func aTortureThatDoesNotEndWellIsNoFullDiskThatNobodyMayMake(_ end: String) throws {
+        let program = FileManager.default.temporaryDirectory.appendingPathComponent("torture-\(UUID().uuidString)")
+        try Data("#!/bin/sh\n\(end)\n".utf8).write(to: program)
+        defer { try? FileManager.default.removeItem(at: program) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+        // Nothing is said by what ends well.
+        guard try DiskTorture.inNamespace(seed: 1, program: "/bin/true").isEmpty else { return }
+        #expect(throws: Finding.self) { try DiskTorture.inNamespace(seed: 1, program: program.path) }
+    }
 }

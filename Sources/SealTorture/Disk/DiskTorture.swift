@@ -20,8 +20,13 @@ struct DiskTorture {
 
     // MARK: The file system
 
+    /// What the shell says once the file system is there, before it becomes the torture.
+    private static let mounted = "mounted\n"
+
     /// Runs itself again where it may mount; says so where the system allows that to nobody.
-    static func inNamespace(seed: UInt64) throws -> String {
+    /// - Parameter program: this one.
+    /// - Throws: `Finding` for whatever end of the torture is not a good one.
+    static func inNamespace(seed: UInt64, program: String = CommandLine.arguments[0]) throws -> String {
         let folder = ServerProcess.temporaryFolder()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -29,18 +34,24 @@ struct DiskTorture {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
             let mount =
-                "mount -t tmpfs -o size=\(megabytes)m,mode=0700 tmpfs \"$0\" 2>/dev/null || exit 77; exec \"$1\""
-            process.arguments = options + ["sh", "-c", mount, folder.path, CommandLine.arguments[0]]
+                "mount -t tmpfs -o size=\(megabytes)m,mode=0700 tmpfs \"$0\" 2>/dev/null || exit; echo mounted; exec \"$1\""
+            process.arguments = options + ["sh", "-c", mount, folder.path, program]
             process.environment = ProcessInfo.processInfo.environment.merging(
                 ["SEALKIT_FULL_DISK": folder.path, "SEED": "\(seed)"]) { $1 }
             let output = Pipe()
             process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            do { try process.run() } catch { continue }
-            let text = String(decoding: output.readAll(), as: UTF8.self)
+            process.standardError = output
+            do { try process.start() } catch { continue }
+            let said = String(decoding: output.readAll(), as: UTF8.self)
             process.waitUntilExit()
-            if process.terminationStatus == 0 { return text.trimmingCharacters(in: .newlines) }
-            try check(!text.contains("FAILED"), text)
+            // Whatever ended before was unshare, or the mount.
+            guard let start = said.range(of: mounted) else { continue }
+            let text = said[start.upperBound...].trimmingCharacters(in: .newlines)
+            let (reason, status) = (process.terminationReason, process.terminationStatus)
+            try check(
+                reason == .exit && status == 0,
+                "on a full disk the torture ended with the \(reason == .exit ? "status" : "signal") \(status): \(text)")
+            return text
         }
         return
             "A full disk was not tried: this system lets nobody mount a small one. FullDiskTests limits the database instead."
