@@ -91,7 +91,7 @@ torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be 
 	swift build
 	@ROUNDS=$(ROUNDS) MODEL=$(MODEL) SEED=$(SEED) .build/debug/SealTorture
 	@swift build --product SealKitPackageTests
-	@ROUNDS=$(ROUNDS) SEED=$(SEED) ORDERS=all SYNC_RUNS=$(ROUNDS) swift test --skip-build --filter 'InsiderTortureTests|OrdersTests|SyncRunTests'
+	@ROUNDS=$(ROUNDS) SEED=$(SEED) ORDERS=all SYNC_RUNS=$(ROUNDS) SYNC_SEED=$(SEED) swift test --skip-build --filter 'InsiderTortureTests|OrdersTests|SyncRunTests'
 
 torture-servers: setup ## The same blows and steps before two servers, a PostgreSQL and an S3 store: ROUNDS=100 and MODEL=10000; SEED=… repeats
 	@Tests/Support/setup postgresql

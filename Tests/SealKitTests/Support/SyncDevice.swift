@@ -11,6 +11,7 @@ final class SwitchedTransport: Transport {
     private let next: any Transport
     private let isOn = Mutex(true)
     private let failures = Mutex<[(suffix: String, error: SealKitError)]>([])
+    private let answersToLose = Mutex(0)
     private let made = Mutex<[String]>([])
     private let waiting = Mutex<[(suffix: String, times: Int, continuation: CheckedContinuation<Void, Never>)]>([])
     var origin: String { next.origin }
@@ -20,6 +21,12 @@ final class SwitchedTransport: Transport {
     func turn(on: Bool) { isOn.withLock { $0 = on } }
     /// The next call of such a path is answered so.
     func fail(_ suffix: String, _ error: SealKitError) { failures.withLock { $0.append((suffix, error)) } }
+    /// So many answers to changes of zones and records do not come: the server has made the changes all the same.
+    func loseAnswers(_ count: Int) { answersToLose.withLock { $0 = count } }
+    /// Nothing is in the way of the next call.
+    var isOnline: Bool {
+        isOn.withLock { $0 } && answersToLose.withLock { $0 == 0 } && failures.withLock { $0.isEmpty }
+    }
     /// Every path that was called, in order.
     var calls: [String] { made.withLock { $0 } }
 
@@ -56,7 +63,14 @@ final class SwitchedTransport: Transport {
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         try check(path)
-        return try await next.post(path, body: body, token: token)
+        let response = try await next.post(path, body: body, token: token)
+        guard path.hasSuffix("records/modify") || path.hasSuffix("zones/modify") else { return response }
+        let isLost = answersToLose.withLock { count in
+            defer { count = max(0, count - 1) }
+            return count > 0
+        }
+        if isLost { throw SealKitError(.serverResponseLost, "the test lost the answer") }
+        return response
     }
 
     func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
@@ -106,6 +120,14 @@ final class SyncDisk: Sendable {
     let content = Mutex(Content())
     /// Words that the server has acknowledged, by note.
     let acknowledged = Mutex<[Record.ID: Set<String>]>([:])
+
+    /// Those of the account that was signed in so far.
+    func takeAcknowledged() -> [Record.ID: Set<String>] {
+        acknowledged.withLock { acknowledged in
+            defer { acknowledged = [:] }
+            return acknowledged
+        }
+    }
 
     var notes: [Record.ID: Set<String>] { content.withLock { $0.notes.mapValues(\.words) } }
     var state: SyncEngine.State.Serialization? {
@@ -359,6 +381,22 @@ final class SyncApp: SyncEngineDelegate {
 }
 
 extension SyncEngine.Event {
+    /// Why all of something, or single zones and changes, failed.
+    fileprivate var failures: [SealKitError] {
+        switch self {
+        case .didFetchRecordZoneChanges(let zone): zone.error.map { [$0] } ?? []
+        case .didFetchChanges(let end): end.error.map { [$0] } ?? []
+        case .didSendChanges(let end): end.error.map { [$0] } ?? []
+        case .fetchedRecordZoneChanges(let changes): changes.unopened.map(\.error)
+        case .sentDatabaseChanges(let sent): sent.failedZoneSaves.map(\.error) + sent.failedZoneDeletes.values
+        case .sentRecordZoneChanges(let sent):
+            sent.failedRecordSaves.map(\.error) + sent.failedShareSaves.map(\.error) + sent.failedRecordDeletes.values
+        case .stateUpdate, .accountChange, .willFetchChanges, .fetchedDatabaseChanges, .willFetchRecordZoneChanges,
+            .willSendChanges:
+            []
+        }
+    }
+
     /// Its name, and what tells it from others of the name.
     var summary: String {
         switch self {
@@ -444,17 +482,72 @@ final class SyncDevice: @unchecked Sendable {
     }
 
     /// The app begins again from what is on the disk.
-    func restart() throws {
+    /// - Parameter addsWhatIsUnsent: whether the app notes anew what it has to send, which a state that is older than
+    ///   the notes may lack.
+    func restart(addsWhatIsUnsent: Bool = true) throws {
         app.die(after: 0)
         app = SyncApp(disk: disk)
         engine = try SyncEngine(SyncDevice.configuration(container, scope, app, try disk.state), pacing: pacing.pacing)
-        app.addWhatIsUnsent(to: engine)
+        if addsWhatIsUnsent { app.addWhatIsUnsent(to: engine) }
     }
+
+    /// The app begins again from the engine's newest state, when it has been told that: nothing that is to be sent is
+    /// noted anew.
+    func restartFromNewestState() async throws {
+        // The state that the app's own additions lead to comes by a task of its own.
+        let end = ContinuousClock.now + .seconds(30)
+        while try !isStateKept, app.isAlive, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
+        let isKept = try isStateKept
+        if !isKept, app.isAlive { surprises.append("what is to be sent is not told as the engine's state") }
+        try restart(addsWhatIsUnsent: !isKept)
+    }
+
+    /// Whether all that the engine has to send is on the disk.
+    private var isStateKept: Bool {
+        get throws {
+            let kept = try disk.state?.content
+            return (kept?.records.all ?? []) == engine.state.pendingRecordZoneChanges
+                && (kept?.database.all ?? []) == engine.state.pendingDatabaseChanges
+        }
+    }
+
+    /// Whether the device has something of a note that it may still send.
+    func isUnsent(_ id: Record.ID) -> Bool {
+        disk.content.withLock { $0.notes[id]?.isDirty ?? false }
+            || engine.state.pendingRecordZoneChanges.contains(.saveRecord(id))
+    }
+
+    // MARK: Syncing
+
+    /// What failed though nothing was in the way, and is not to be explained by what other devices did.
+    private(set) var surprises: [String] = []
+
+    /// Others have changed or deleted something meanwhile; each of several failures is looked at by itself.
+    private static let explained: Set<SealKitError.Code> = [
+        .partialFailure, .serverRecordChanged, .unknownItem, .zoneNotFound, .userDeletedZone,
+    ]
+
+    /// Does something that may fail, and notes what it should not have failed with.
+    func attempt(_ what: String, _ body: (SyncEngine) async throws -> Void) async {
+        let isOnline = transport.isOnline
+        let before = app.handledEvents.count
+        var failures: [any Error] = []
+        do { try await body(engine) } catch { failures.append(error) }
+        guard isOnline else { return }
+        for event in app.handledEvents.dropFirst(before) { failures += event.failures as [any Error] }
+        for failure in failures {
+            if let error = failure as? SealKitError, Self.explained.contains(error.code) { continue }
+            surprises.append("\(what): \(failure)")
+        }
+    }
+
+    func fetch() async { await attempt("a fetch") { try await $0.fetchChanges() } }
+    func send() async { await attempt("a send") { try await $0.sendChanges() } }
 
     /// Fetches and sends, whatever comes of it.
     func sync() async {
-        _ = await failure { try await engine.fetchChanges() }
-        _ = await failure { try await engine.sendChanges() }
+        await fetch()
+        await send()
     }
 
     func note(_ name: String, in zone: RecordZone.ID) -> Record.ID { Record.ID(recordName: name, zoneID: zone) }
