@@ -1,6 +1,6 @@
 /// What a run plays: where it never comes to one, it shows nothing of it.
 enum ModelKind: String, CaseIterable, Sendable {
-    case saves, deletions, lookUps, queries, callsAtOnce, zoneFeeds, databaseFeeds, notifications
+    case saves, deletions, lookUps, queries, callsAtOnce, zoneFeeds, databaseFeeds, sharedDatabaseFeeds, notifications
     case zonesMade, zonesDeleted
     case invited, permissionRaised, permissionLowered, takenOut, left
     case madeAdministrator, madePrivateUser, changedByAdministrator, refusedChange

@@ -76,32 +76,52 @@ extension ModelRun {
         return ((page.changeToken, next), page.moreComing)
     }
 
+    /// One page of what there is to tell of the zones, after a token that this device has, old ones too.
     mutating func databaseChanges(_ device: Int, _ random: inout SeededRandom) async throws {
         let token = random.chance(85) ? random.one(of: devices[device].databaseTokens) : nil
         let limit = random.chance(50) ? 1 : nil
         doing =
             "device \(device) reads the database's changes \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
+        _ = try await databasePage(device, since: token, limit: limit)
+    }
+
+    mutating func readDatabase(_ device: Int) async throws {
+        doing = "device \(device) reads all of the database's changes"
+        var token: ModelDevice.Token?
+        repeat {
+            let (next, isMore) = try await databasePage(device, since: token, limit: 1)
+            token = isMore ? next : nil
+        } while token != nil
+    }
+
+    private mutating func databasePage(
+        _ device: Int, since token: ModelDevice.Token?, limit: Int?
+    ) async throws -> (token: ModelDevice.Token, isMore: Bool) {
+        let person = devices[device].person
         let page = try await devices[device].database.databaseChanges(since: token?.sdk, resultsLimit: limit)
         var next = token?.model ?? ModelToken()
         let mayRepeat = next.isMidway && !page.moreComing
         next.isMidway = (token == nil || next.isMidway) && page.moreComing
         // What moves records in hierarchies, and how often, is nobody's to count.
+        let zones = store.sights(for: person).filter { $0.key != Self.hierarchyZone }
         for zone in page.modifications where zone.zoneID.zoneName != Self.hierarchyZone {
             let name = zone.zoneID.zoneName
-            try check(store.open(name) != nil, "zone \(name) comes as a change and is not there")
-            try next.deliver(name, store.zones[name]?.touched, "the database's feed", mayRepeat: mayRepeat)
+            try check(zones[name]?.isGone == false, "zone \(name) comes as a change and is not there")
+            try next.deliver(name, zones[name]?.version, "the database's feed", mayRepeat: mayRepeat)
         }
+        // Whoever took part is told no more than that it is not shared with them now.
+        let expected: Database.DatabaseChanges.DeletionReason = person == 0 ? .deleted : .unshared
         for (id, reason) in page.deletions where id.zoneName != Self.hierarchyZone {
+            let name = id.zoneName
             try check(
-                store.open(id.zoneName) == nil && reason == .deleted,
-                "zone \(id.zoneName) comes as \(reason) and is there")
-            try next.deliver(id.zoneName, store.zones[id.zoneName]?.touched, "the database's feed")
+                zones[name]?.isGone == true && reason == expected, "zone \(name) comes as \(reason) and is there")
+            try next.deliver(name, zones[name]?.version, "the database's feed")
         }
         if !page.moreComing {
-            let zones = store.zones.filter { $0.key != Self.hierarchyZone }
-            try next.checkComplete(zones.mapValues { ($0.touched, !$0.isOpen) }, "the database's feed")
+            try next.checkComplete(zones.mapValues { ($0.version, $0.isGone) }, "the database's feed")
         }
         devices[device].databaseTokens.append((page.changeToken, next))
-        count(.databaseFeeds)
+        count(person == 0 ? .databaseFeeds : .sharedDatabaseFeeds)
+        return ((page.changeToken, next), page.moreComing)
     }
 }

@@ -85,7 +85,7 @@ struct ModelRun {
             try await play(ModelQuery(device: device, zone: zone, &random))
             count(.queries)
         case 68..<80: try await zoneChanges(device, zone, &random)
-        case 80..<84: try await databaseChanges(owner, &random)
+        case 80..<84: try await databaseChanges(device, &random)
         case 84..<86: try await listen(device)
         case 86..<93: try await playKeys(zone, &random)
         case 93..<99: try await restart(device, &random)
@@ -102,6 +102,7 @@ struct ModelRun {
             devices[index].zoneTokens = [:]
             devices[index].databaseTokens = []
             for zone in Self.zoneNames + [Self.hierarchyZone] { try await readAll(index, zone) }
+            try await readDatabase(index)
             try await listZones(index)
             try await listen(index)
             try await checkNoAccusation(devices[index].container, by: "device \(index)")

@@ -53,6 +53,16 @@ struct ModelStore {
         var sights: [Int: Int] = [:]
         /// To one person: a reading that began before has not come past all that there is for them.
         var since = 0
+        /// The people besides its owner who saw it at its last change.
+        var viewers: Set<Int> = []
+        /// The version at which each of them lost sight of it as a whole who has had it, in this life or before.
+        var lost: [Int: Int] = [:]
+    }
+
+    /// A zone in somebody's database: the version of the last change there that they are told of.
+    struct Sight {
+        var version: Int
+        var isGone: Bool
     }
 
     /// Something that subscriptions are told of.
@@ -151,7 +161,7 @@ struct ModelStore {
         guard open(name) == nil else { return }
         zones[name] = Zone(
             life: (zones[name]?.life ?? 0) + 1, touched: nextVersion(),
-            hadHierarchies: zones[name]?.hadHierarchies ?? false)
+            hadHierarchies: zones[name]?.hadHierarchies ?? false, lost: zones[name]?.lost ?? [:])
         news.append(News(zone: name))
     }
 
@@ -164,6 +174,7 @@ struct ModelStore {
         zone.hadHierarchies = zone.hadHierarchies || !zone.hierarchies.isEmpty
         zone.hierarchies = [:]
         zone.touched = nextVersion()
+        zone.noteLosses()
         zones[name] = zone
         news.append(News(zone: name))
         return nil
@@ -173,6 +184,16 @@ struct ModelStore {
     mutating func touch(_ zone: String) {
         let version = nextVersion()
         zones[zone]?.touched = version
+        zones[zone]?.noteLosses()
+    }
+
+    /// What somebody's private or shared database tells of its zones; nothing of one that they never had.
+    func sights(for person: Int) -> [String: Sight] {
+        zones.compactMapValues { zone in
+            if person == 0 { return Sight(version: zone.touched, isGone: !zone.isOpen) }
+            if zone.participants[person] != nil { return Sight(version: zone.touched, isGone: false) }
+            return zone.lost[person].map { Sight(version: $0, isGone: true) }
+        }
     }
 
     /// Takes over what a call led to.
@@ -182,4 +203,13 @@ struct ModelStore {
     }
 
     mutating func put(_ told: [News]) { news += told }
+}
+
+extension ModelStore.Zone {
+    /// Whoever took part until its last change, and does not any more, lost sight of it by that.
+    fileprivate mutating func noteLosses() {
+        for person in viewers where participants[person] == nil { lost[person] = touched }
+        for person in participants.keys { lost[person] = nil }
+        viewers = Set(participants.keys)
+    }
 }

@@ -69,7 +69,7 @@ struct Modification: ModelCall {
             }
             do throws(Finding) {
                 try settle(
-                    name, result, expected[name], before: store.conflictViews ?? [before], in: &store, &copies)
+                    copy.draft, result, expected[name], before: store.conflictViews ?? [before], in: &store, &copies)
             } catch {
                 throw Finding("\(error)\(Self.culprits(answer))")
             }
@@ -93,15 +93,17 @@ struct Modification: ModelCall {
     }
 
     private func settle(
-        _ name: String, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?,
+        _ draft: ModelStore.Draft, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?,
         before: [ModelStore.Zone?], in store: inout ModelStore, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
     ) throws(Finding) {
+        let name = draft.name
         let key = ModelDevice.Key(zone: zone, name: name)
         let keeps = keeps.contains(name)
         switch (result, expected) {
         case (.success(let record), .saved(let stored)):
-            // What was not at hand may still be left out of what comes back.
-            try record.checkEqual(stored, desired: stored.fields.keys.filter { !record.omittedKeys.contains($0) })
+            // What the device had not at hand, and that alone, may still be left out of what comes back.
+            let left = draft.omitted.intersection(record.omittedKeys)
+            try record.checkEqual(stored, desired: stored.fields.keys.filter { !left.contains($0) })
             store.note(record, as: stored)
             if keeps, let life = store.open(zone)?.life { copies[key] = record.copy(stored, life: life) }
         case (.failure(let error), .failed(let code)):
