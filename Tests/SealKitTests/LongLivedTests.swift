@@ -44,63 +44,78 @@ import Testing
     /// Killed at every step: of each journal's write before it and after it, of each request on its way there and back.
     @Test func killedAtAnyStepEverySaveHappensOnce() async throws {
         var end = 1
+        while try await saves(killedAt: [end]).first?.isDead == true { end += 1 }
+        #expect(end > 20, "steps were counted")
+    }
+
+    /// So is the process that goes on, at a step that is another one in each story.
+    @Test(arguments: [0, 9]) func killedAgainWhileItGoesOnEverySaveHappensOnce(offset: Int) async throws {
+        var (end, deaths) = (1, 0)
         while true {
-            // Somebody else each time: nobody makes so many calls.
-            let ann = try await Person()
-            let first = try await ann.makeZone()
-            let second = try await ann.makeZone()
-            let device = try MortalDevice(ann)
-            var changed = try await ann.own.save(ann.note(in: first, "one", name: "changed"))
-            let gone = try await ann.own.save(ann.note(in: first, "x", name: "gone"))
-            var stale = try await ann.own.save(ann.note(in: second, "one", name: "stale"))
-            var there = stale
-            there.encryptedValues["elsewhere"] = "of another device"
-            _ = try await ann.own.save(there)
-            changed.encryptedValues["body"] = "two"
-            stale.encryptedValues["body"] = "two"
-            let saving = [
-                ann.note(in: first, "new", name: "new"), changed, stale, ann.note(in: second, "new", name: "second"),
-            ]
-
-            let told = Told()
-            let fate = Fate(end: end)
-            let begin = { (database: Database) async throws in
-                try await database.beginModifyingRecords(
-                    saving: saving, deleting: [gone.recordID], savePolicy: .changedKeys)
-            }
-            _ = try await device.run(fate) { try await work($0, told, begin: begin) }
-            _ = try await device.run { try await work($0, told, begin: begin) }
-
-            let step = fate.steps.last ?? ""
-            // Each was saved once: as the next revision, and as this device was told.
-            let stored = try await ann.onFreshDevice().own.records(for: saving.map(\.recordID) + [gone.recordID])
-            for (record, revision) in zip(saving, [1, 2, 3, 1]) {
-                let found = try #require(try stored[record.recordID]?.get(), "killed at \(end): \(step)")
-                #expect(found.base.map { Int($0.statement.revision) } == revision, "killed at \(end): \(step)")
-                #expect(found.encryptedValues["body"] == (record.encryptedValues["body"] as String?))
-            }
-            #expect(try stored[stale.recordID]?.get().encryptedValues["elsewhere"] == "of another device")
-            #expect(stored[gone.recordID]?.failureCode == .unknownItem)
-            // One operation, all of whose results are told; again only where it is not on the disk that they were.
-            #expect(told.all.count == 1)
-            let times = told.all.first ?? []
-            let isEnding = fate.isDead && step == "journal before" && times.count == 2
-            #expect(times.count == 1 || isEnding, "killed at \(end): \(step)")
-            for results in times {
-                #expect(Set(results.saveResults.keys) == Set(saving.map(\.recordID)))
-                #expect(Set(results.deleteResults.keys) == [gone.recordID])
-                #expect(results.deleteResults[gone.recordID]?.isSuccess == true)
-                for (id, result) in results.saveResults {
-                    let found = try stored[id]?.get()
-                    #expect(try result.get().recordChangeTag == found?.recordChangeTag)
-                    #expect(try result.get().base?.hash == found?.base?.hash)
-                }
-            }
-            #expect(try await device.run { try await $0.longLivedOperations.count } == 0)
-            guard fate.isDead else { break }
+            let fates = try await saves(killedAt: [end, 1 + (end + offset) % 20])
+            if fates.allSatisfy(\.isDead) { deaths += 1 }
+            guard fates.first?.isDead == true else { break }
             end += 1
         }
-        #expect(end > 20, "steps were counted")
+        #expect(deaths > 3, "processes that went on were killed")
+    }
+
+    /// Processes, one after the other, that are killed at these steps, and one that is not.
+    /// - Returns: what became of each that was to be killed.
+    private func saves(killedAt ends: [Int]) async throws -> [Fate] {
+        // Somebody else each time: nobody makes so many calls.
+        let ann = try await Person()
+        let first = try await ann.makeZone()
+        let second = try await ann.makeZone()
+        let device = try MortalDevice(ann)
+        var changed = try await ann.own.save(ann.note(in: first, "one", name: "changed"))
+        let gone = try await ann.own.save(ann.note(in: first, "x", name: "gone"))
+        var stale = try await ann.own.save(ann.note(in: second, "one", name: "stale"))
+        var there = stale
+        there.encryptedValues["elsewhere"] = "of another device"
+        _ = try await ann.own.save(there)
+        changed.encryptedValues["body"] = "two"
+        stale.encryptedValues["body"] = "two"
+        let saving = [
+            ann.note(in: first, "new", name: "new"), changed, stale, ann.note(in: second, "new", name: "second"),
+        ]
+
+        let told = Told()
+        let fates = ends.map { Fate(end: $0) }
+        let begin = { (database: Database) async throws in
+            try await database.beginModifyingRecords(
+                saving: saving, deleting: [gone.recordID], savePolicy: .changedKeys)
+        }
+        for fate in fates + [Fate()] { _ = try await device.run(fate) { try await work($0, told, begin: begin) } }
+
+        let deaths = fates.filter(\.isDead).map { $0.steps.last ?? "" }
+        let story = "killed at \(ends): \(deaths)"
+        // Each was saved once: as the next revision, and as this device was told.
+        let stored = try await ann.onFreshDevice().own.records(for: saving.map(\.recordID) + [gone.recordID])
+        for (record, revision) in zip(saving, [1, 2, 3, 1]) {
+            let found = try #require(try stored[record.recordID]?.get(), "\(story)")
+            #expect(found.base.map { Int($0.statement.revision) } == revision, "\(story)")
+            #expect(found.encryptedValues["body"] == (record.encryptedValues["body"] as String?))
+        }
+        #expect(try stored[stale.recordID]?.get().encryptedValues["elsewhere"] == "of another device")
+        #expect(stored[gone.recordID]?.failureCode == .unknownItem)
+        // One operation, all of whose results are told; again only where it is not on the disk that they were.
+        #expect(told.all.count == 1)
+        let times = told.all.first ?? []
+        let mostTimes = 1 + deaths.count { $0 == "journal before" }
+        #expect((1...mostTimes).contains(times.count), "\(story)")
+        for results in times {
+            #expect(Set(results.saveResults.keys) == Set(saving.map(\.recordID)))
+            #expect(Set(results.deleteResults.keys) == [gone.recordID])
+            #expect(results.deleteResults[gone.recordID]?.isSuccess == true)
+            for (id, result) in results.saveResults {
+                let found = try stored[id]?.get()
+                #expect(try result.get().recordChangeTag == found?.recordChangeTag)
+                #expect(try result.get().base?.hash == found?.base?.hash)
+            }
+        }
+        #expect(try await device.run { try await $0.longLivedOperations.count } == 0)
+        return fates
     }
 
     /// What was saved in an operation is gone on with like any other record.

@@ -5,6 +5,7 @@ import SealLab
 import SealPrimitives
 import SealService
 import SealStatements
+import SealWire
 import Synchronization
 
 @testable import SealKit
@@ -272,12 +273,35 @@ final class OrderZone: @unchecked Sendable {
     }
 
     private func checkOut(_ actor: OrderModel.Actor) async throws {
-        guard let view = try? await keeper(actor).refresh() else { return }
-        try same(view.isMember, false, "\(actor) in the zone")
-        guard let last = model.lastKey[actor] else { return }
-        try same(view.keys.keys.allSatisfy { Int($0) - Int(firstKey) <= last }, true, "no newer key for \(actor)")
-        let changes = try? await database(actor).recordZoneChanges(inZoneWith: try zoneID(actor))
-        try same(changes == nil, true, "\(actor) reads nothing in the zone")
+        let keeper = try keeper(actor)
+        var view = await keeper.view
+        do { view = try await keeper.refresh() } catch {
+            // The log of what they never were in is not theirs to read.
+            guard [.zoneNotFound, .unknownItem].contains(error.code) else {
+                throw Wrong(description: "\(actor), who is out, reads the log: \(error)")
+            }
+        }
+        if let view {
+            try same(view.isMember, false, "\(actor) in the zone")
+            let last = model.lastKey[actor] ?? -1
+            try same(view.keys.keys.allSatisfy { Int($0) - Int(firstKey) <= last }, true, "no newer key for \(actor)")
+        }
+        try same(await code(of: actor), .zoneNotFound, "what the server says to \(actor), who is out")
+    }
+
+    /// Asks the server itself for what is in the zone, whatever the device knows of that.
+    private func code(of actor: OrderModel.Actor) async throws -> SealKitError.Code? {
+        let id = try zoneID(actor)
+        let request = Sealkit_V1_RecordChangesRequest.with { request in
+            request.zone = Sealkit_V1_ZoneID.with { ($0.zoneName, $0.ownerName) = (id.zoneName, id.ownerName) }
+        }
+        do {
+            let _: Sealkit_V1_RecordChangesResponse = try await device(actor).core.call(
+                .shared, Endpoints.records.changes, request)
+            return nil
+        } catch let error as SealKitError {
+            return error.code
+        }
     }
 
     private func same<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
