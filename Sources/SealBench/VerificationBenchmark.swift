@@ -49,6 +49,7 @@ struct VerificationBenchmark {
         }
         var (quietSaves, quietLookups, saves, lookups): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
         var rate = Double.infinity
+        var statuses: [Int: Int] = [:]
         for round in 0..<Self.rounds {
             var requests: [[[UInt8]]] = []
             for part in 0..<2 {
@@ -64,10 +65,17 @@ struct VerificationBenchmark {
             let attack = try Attack(server, attempts, perSecond: Self.attemptsPerSecond)
             saves += try Self.seconds(server, requests[1])
             lookups += try Self.seconds(server, lookup)
-            rate = min(rate, try attack.end())
+            let end = try attack.end()
+            rate = min(rate, end.perSecond)
+            statuses.merge(end.statuses, uniquingKeysWith: +)
         }
         let wanted = Double(Self.attemptsPerSecond)
         report.row("attempts that were answered, at the slowest", rate, "/s", aim: .atLeast(wanted * 0.95))
+        // A limit may refuse nearly all of them: what it is that was so fast is said by this.
+        let attempted = Double(statuses.values.reduce(0, +))
+        for (status, count) in statuses.sorted(by: { $0.key < $1.key }) {
+            report.row("  of them with HTTP status \(status)", Double(count) / attempted * 100, "%")
+        }
         for (name, quiet, attacked) in [("saves", quietSaves, saves), ("look-ups", quietLookups, lookups)] {
             for (share, word) in [(0.5, "median"), (0.95, "95 %")] {
                 let (limit, value) = (Self.quantile(quiet, share), Self.quantile(attacked, share))
@@ -100,7 +108,8 @@ struct VerificationBenchmark {
     private final class Attack: Sendable {
         private struct State {
             var isOver = false
-            var answered = 0
+            /// Answers by their status.
+            var answered: [Int: Int] = [:]
             var failure: (any Error)?
         }
         private let state = Mutex(State())
@@ -119,24 +128,26 @@ struct VerificationBenchmark {
             }
         }
 
-        /// Attempts a second that were answered.
-        func end() throws -> Double {
+        /// Attempts a second that were answered, and all of the answers by their status.
+        func end() throws -> (perSecond: Double, statuses: [Int: Int]) {
             state.withLock { $0.isOver = true }
             group.wait()
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             return try state.withLock { state in
                 if let failure = state.failure { throw failure }
-                return Double(state.answered) / seconds
+                return (Double(state.answered.values.reduce(0, +)) / seconds, state.answered)
             }
         }
 
         private func attack(_ sender: Sender, _ attempts: [[UInt8]], pause: Duration) {
             var due = ContinuousClock.now
             var count = 0
+            var statuses: [Int: Int] = [:]
             do {
                 while !state.withLock({ $0.isOver }) {
                     try sender.connection.send(attempts[count % attempts.count])
-                    _ = try sender.connection.receive()
+                    let status = try sender.connection.receive().status
+                    statuses[status, default: 0] += 1
                     count += 1
                     due += pause
                     let left = (due - ContinuousClock.now) / .seconds(1)
@@ -145,7 +156,7 @@ struct VerificationBenchmark {
             } catch {
                 state.withLock { $0.failure = error }
             }
-            state.withLock { $0.answered += count }
+            state.withLock { [statuses] in $0.answered.merge(statuses, uniquingKeysWith: +) }
         }
 
         /// A connection that its one thread takes along.
