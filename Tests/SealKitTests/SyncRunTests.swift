@@ -212,6 +212,8 @@ import Testing
                 let events = device.app.events.suffix(30)
                 #expect(pending.isEmpty, "device \(index) has \(pending) left; \(story)\n\(events)")
                 #expect(device.surprises.isEmpty, "device \(index) met \(device.surprises); \(story)\n\(events)")
+                let accusations = try await device.container.violations().map(\.reason)
+                #expect(accusations.isEmpty, "device \(index) says of an honest server: \(accusations); \(story)")
                 anns.acknowledge(device.disk.takeAcknowledged())
             }
             let fresh = try SyncDevice(ann)
