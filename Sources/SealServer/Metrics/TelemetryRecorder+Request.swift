@@ -34,7 +34,7 @@ extension TelemetryRecorder {
         for (code, count) in outcome.items {
             var item = key
             (item.kind, item.code) = (.item, code)
-            self.note(item, count: count)
+            self.note(item, count: count, isKnown: isKnown)
         }
         if let news = outcome.news { self.note(news, by: key.client) }
     }

@@ -66,6 +66,8 @@ final class TelemetryRecorder: Sendable {
         var loggedAt: Int64 = 0
         /// That somebody known has been in.
         var containers: Set<String> = []
+        /// What somebody known has said of their client.
+        var clients: Set<String> = []
         /// Where the series of the current minute are.
         var familiar: [RequestWords: Int] = [:]
     }
@@ -84,8 +86,8 @@ final class TelemetryRecorder: Sendable {
     /// Requests that are in no log: more of a minute than it takes, or lost before they could be written.
     var unlogged: Int64 { state.withLock(\.unlogged) }
 
-    /// One request. A stranger's container is told where somebody known has been since the start: anybody can read a
-    /// public database of a name that they make up.
+    /// One request. A stranger's container and client are told where somebody known has had the same
+    /// since the start: anybody can read a public database of a name that they make up, and say what they like.
     /// - Parameter words: of one that was answered.
     func note(_ request: LoggedRequest, words: RequestWords? = nil) {
         let time = clock()
@@ -123,12 +125,13 @@ final class TelemetryRecorder: Sendable {
     }
 
     /// So many of something that has neither size nor time.
-    func note(_ key: TelemetryKey, count: Int) {
+    /// - Parameter isKnown: false for what is a stranger's.
+    func note(_ key: TelemetryKey, count: Int, isKnown: Bool = true) {
         guard count > 0 else { return }
         let time = clock()
         state.withLock { state in
             state.begin(time)
-            let index = state.index(of: key, isKnown: true)
+            let index = state.index(of: key, isKnown: isKnown)
             state.current.series[index].sum.add(Int64(count))
         }
     }
@@ -235,14 +238,15 @@ extension TelemetryRecorder.State {
     }
 
     private mutating func told(_ key: TelemetryKey, isKnown: Bool) -> TelemetryKey {
-        guard !key.container.isEmpty else { return key }
-        if isKnown {
-            if key.code.isEmpty, containers.count < TelemetryRecorder.mostKeys { containers.insert(key.container) }
+        guard !isKnown else {
+            guard key.code.isEmpty else { return key }
+            if containers.count < TelemetryRecorder.mostKeys { containers.insert(key.container) }
+            if clients.count < TelemetryRecorder.mostKeys { clients.insert(key.client) }
             return key
         }
-        guard !containers.contains(key.container) else { return key }
         var key = key
-        key.container = ""
+        if !containers.contains(key.container) { key.container = "" }
+        if !key.client.isEmpty, !clients.contains(key.client) { key.client = TelemetryKey.other }
         return key
     }
 

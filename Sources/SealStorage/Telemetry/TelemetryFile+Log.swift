@@ -31,9 +31,8 @@ extension TelemetryFile {
 
     // MARK: Writing
 
-    /// - Parameter room: for how many new series there is some.
     static func add(
-        _ entries: [LogEntry], _ counts: inout LogCounts, room: inout Int64, _ database: Database
+        _ entries: [LogEntry], _ counts: inout LogCounts, _ rooms: inout SeriesRooms, _ database: Database
     ) throws {
         let insert = try database.cachedStatement(
             sql: """
@@ -42,7 +41,7 @@ extension TelemetryFile {
                 """)
         var known: [TelemetryKey: Int64] = [:]
         for entry in entries {
-            let series = try known[entry.key] ?? Self.series(entry.key, room: &room, database)
+            let series = try known[entry.key] ?? Self.series(entry.key, &rooms, database)
             known[entry.key] = series
             var time = entry.time
             repeat {

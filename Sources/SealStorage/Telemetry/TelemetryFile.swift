@@ -44,8 +44,7 @@ package final class TelemetryFile: Sendable {
     private let sweeps = Mutex(Sweeps())
     /// Of the log, as the queue has left it; nil until it is written for the first time, and after a failure.
     private let logCounts = Mutex<LogCounts?>(nil)
-    /// Of the file's limit so much for each series: then new ones are told apart no more.
-    private static let bytesPerSeries: Int64 = 20 << 10
+    private let seriesRooms = Mutex(SeriesRooms())
 
     /// What is done once an hour; in seconds since 1970.
     private struct Sweeps {
@@ -131,16 +130,15 @@ package final class TelemetryFile: Sendable {
         let sweeps = sweeps.withLock { $0 }
         return try await Self.storage { () async throws -> Bool in
             do {
-                try await queue.write { [self] database in
+                let rooms = try await queue.write { [self] database -> SeriesRooms in
                     // Taken until it is known what became of them.
                     var counts = try logCounts.withLock { $0.take() } ?? LogCounts(database)
-                    var room = limit / Self.bytesPerSeries
-                    room -= try Int64.fetchOne(database, sql: "SELECT COUNT(*) FROM series") ?? 0
-                    var places = PlaceRooms(limit: limit)
+                    var (rooms, places) = (seriesRooms.withLock { $0 }, PlaceRooms(limit: limit))
+                    try rooms.begin(limit: limit, now: now, database)
                     for minute in minutes {
-                        try Self.add(minute.log, &counts, room: &room, database)
+                        try Self.add(minute.log, &counts, &rooms, database)
                         for (key, sum) in minute.sums {
-                            let series = try Self.series(key, room: &room, database)
+                            let series = try Self.series(key, &rooms, database)
                             for step in Step.allCases {
                                 try Self.add(sum, of: series, step, at: step.start(of: minute.start), database)
                             }
@@ -156,11 +154,15 @@ package final class TelemetryFile: Sendable {
                     if sweeps.last != hour {
                         if sweeps.isSteady(at: hour) { try Self.removeEntriesAhead(now: now, &counts, database) }
                         try Self.removeUnusedSeries(database)
+                        try Self.foldSeries(limit: limit, now: now, database)
                         try Self.removeOldestActive(limit: limit, database)
                     }
                     try Self.fit(limit, &counts, database)
                     logCounts.withLock { $0 = counts }
+                    return rooms
                 }
+                // What was rolled back has taken nothing.
+                seriesRooms.withLock { $0 = rooms }
                 self.sweeps.withLock { $0.done(at: hour) }
             } catch {
                 // Its last step may not have come to be.
@@ -178,30 +180,7 @@ package final class TelemetryFile: Sendable {
         }
     }
 
-    /// - Parameter room: for how many new ones there is some.
-    static func series(_ key: TelemetryKey, room: inout Int64, _ database: Database) throws -> Int64 {
-        let arguments: StatementArguments = [
-            key.kind.rawValue, key.operation, key.container, key.environment, key.database, key.client, key.group,
-            key.code,
-        ]
-        let find = try database.cachedStatement(
-            sql: """
-                SELECT id FROM series WHERE kind = ? AND operation = ? AND container = ? AND environment = ?
-                    AND database = ? AND client = ? AND group_name = ? AND code = ?
-                """)
-        if let known = try Int64.fetchOne(find, arguments: arguments) { return known }
-        guard room > 0 || key == key.folded else { return try series(key.folded, room: &room, database) }
-        room -= 1
-        let insert = try database.cachedStatement(
-            sql: """
-                INSERT INTO series (kind, operation, container, environment, database, client, group_name, code)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        try insert.execute(arguments: arguments)
-        return database.lastInsertedRowID
-    }
-
-    private static func add(
+    static func add(
         _ sum: TelemetrySum, of series: Int64, _ step: Step, at start: Int64, _ database: Database
     ) throws {
         var whole = sum
@@ -229,12 +208,6 @@ package final class TelemetryFile: Sendable {
                 sql: "DELETE FROM active WHERE stretch = ? AND start < ?",
                 arguments: [stretch.rawValue, now - Step.day.keptFor])
         }
-    }
-
-    /// It reads all three tables.
-    private static func removeUnusedSeries(_ database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM series WHERE id NOT IN (SELECT series FROM sums UNION SELECT series FROM log)")
     }
 
     /// Who was active has its own share. Of the rest the log goes first, then the oldest hours of minutes, the oldest

@@ -129,6 +129,32 @@ import Testing
         #expect(places.last?.accounts == [1])
     }
 
+    /// Whoever has no account would make up as many as are told apart.
+    @Test func aStrangersWordsAreThoseOfSomebodyKnown() throws {
+        let recorder = TelemetryRecorder(hasLog: true, clock: { 1_000_000 })
+        let key = Self.key(client: "swift/1.0 linux")
+        func note(account: Int64, code: String = "") {
+            var key = key
+            key.code = code
+            recorder.note(Self.request(key, account: account))
+        }
+        note(account: 0)
+        // Nor does it teach anything that somebody's request is refused.
+        note(account: 1, code: "zoneNotFound")
+        note(account: 0)
+        recorder.note(key, count: 1, isKnown: false)
+        let unknown = Self.key(container: "", client: "other")
+        let before = recorder.take()
+        #expect(before.minutes.first?.sums[unknown]?.count == 3)
+        #expect(before.minutes.first?.sums[key] == nil)
+        #expect(before.log.flatMap(\.requests).filter { !$0.isKnown }.map(\.key) == [unknown, unknown])
+        for account in [1, 0] as [Int64] { note(account: account) }
+        recorder.note(key, count: 1, isKnown: false)
+        let after = recorder.take()
+        #expect(after.minutes.first?.sums[key]?.count == 3)
+        #expect(after.minutes.first?.sums[unknown] == nil)
+    }
+
     private static func words(_ operation: String, _ container: String, group: String? = nil) -> RequestWords {
         RequestWords(
             operation: operation, template: "/" + operation, container: Substring(container),
@@ -269,7 +295,8 @@ import Testing
         }
         let left = try await file.series(
             .init(from: now - 86_400, until: now, step: .minute, kind: .request, filters: [:], by: .group))
-        #expect(left.count == 52)
+        // Of one day half of what is free, and all others together.
+        #expect(left.count == 26)
         #expect(left.first?.name == "other")
         let count = left.reduce(0) { $0 + $1.total.sum.count }
         #expect(count == 6_000)

@@ -150,8 +150,8 @@ import Testing
     /// Whenever something is written: on a quiet server that may never be in an hour's first minute.
     @Test func whatNothingIsLeftOfTakesNoRoom() async throws {
         let folder = TemporaryFolder()
-        // Room for twenty.
-        let file = try TelemetryFile(path: folder.file("t.sqlite"), limit: 400 << 10)
+        // Room for forty, half of them of one day.
+        let file = try TelemetryFile(path: folder.file("t.sqlite"), limit: 800 << 10)
         defer { file.close() }
         var full = TelemetryMinute(start: Self.day + 1_800)
         for number in 0..<20 {
@@ -164,6 +164,52 @@ import Testing
             try await file.write([Self.minute(start, 1, TelemetryCountingTests.key(container: container))], now: start)
         }
         #expect(try await Self.counts(file, .minute, by: .container)["two"] == [later + 3_600: 1])
+        #expect(try await Self.seriesCount(file) == 2)
+    }
+
+    private static func seriesCount(_ file: TelemetryFile) async throws -> Int {
+        try await file.queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM series") ?? 0 }
+    }
+
+    /// They take room of one day: a container that was there before keeps its own, and what it has tomorrow as well.
+    @Test func wordsThatAreMadeUpPushOutNoneOfLaterDays() async throws {
+        let folder = TemporaryFolder()
+        // Room for 51.
+        let file = try TelemetryFile(path: folder.file("t.sqlite"), limit: 1 << 20)
+        defer { file.close() }
+        let day: Int64 = 86_400
+        func madeUp(_ number: Int64) -> TelemetryMinute {
+            var minute = TelemetryMinute(start: Self.day + number * day)
+            for index in 0..<100 {
+                let key = TelemetryCountingTests.key(container: "org.example.films", client: "a/\(number).\(index) b")
+                minute.sums[key, default: TelemetrySum()].add(bytesIn: 1, bytesOut: 1, microseconds: 1)
+            }
+            return minute
+        }
+        try await file.write([madeUp(0)], now: Self.day)
+        let notes = TelemetryCountingTests.key(container: "org.example.notes", code: "internalError")
+        try await file.write([Self.minute(Self.day + 3 * day, 1, notes)], now: Self.day + 3 * day)
+        let found = try await Self.counts(file, .day, filters: [.container: "org.example.notes"])
+        #expect(found == ["": [Self.day + 3 * day: 1]])
+
+        for number in 4..<20 as Range<Int64> {
+            let start = Self.day + number * day
+            try await file.write([madeUp(number)], now: start)
+            // The room of the day is taken: what an app has never answered before is its own all the same.
+            let code = "code-\(number)"
+            let answered = TelemetryCountingTests.key(
+                container: "org.example.notes", group: "sync", client: "swift/1.0 linux", code: code)
+            try await file.write([Self.minute(start + 60, 1, answered)], now: start + 60)
+            let found = try await Self.counts(file, .day, filters: [.container: "org.example.notes", .code: code])
+            #expect(found == ["": [start: 1]], "\(number)")
+            #expect(try await Self.seriesCount(file) <= 51)
+        }
+        // Whatever became part of others is counted there.
+        var all: [Int64: Int64] = [Self.day: 100, Self.day + 3 * day: 1]
+        for number in 4..<20 as Range<Int64> { all[Self.day + number * day] = 101 }
+        #expect(try await Self.counts(file, .day) == ["": all])
+        let films = try await Self.counts(file, .day, filters: [.container: "org.example.films"])[""] ?? [:]
+        #expect(films[Self.day + 10 * day] == 100)
     }
 
     @Test func theOldestMinutesGoWhereThereIsNoMoreRoom() async throws {

@@ -226,7 +226,8 @@ import Testing
                 let launch = groups.first { $0.name == "launch sync" }
                 #expect(launch?.total.count == 2)
                 let clients = try await boss.telemetry(by: "client").lines
-                #expect(Set(clients.map(\.name)) == ["", "swift/0.1.0 linux", "web/0.1 linux", "swift/9.9.9 linux"])
+                // What a stranger alone says of their client is told apart no more.
+                #expect(Set(clients.map(\.name)) == ["", "swift/0.1.0 linux", "web/0.1 linux", "other"])
             }
         }
     }
