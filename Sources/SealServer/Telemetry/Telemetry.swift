@@ -43,6 +43,10 @@ final class Telemetry: Sendable {
     private let clock: @Sendable () -> Int64
     private let logger: Logger
     private let held = Mutex(Held())
+    /// One after another: what one has taken and not written yet would be missing for the next, and be no failure.
+    private let flushes = AsyncSlots(count: 1)
+    /// Whoever looks at pages waits for others who do, and the file's writer and alerts for one of them at most.
+    private let readers = AsyncSlots(count: 1)
 
     /// Opens nothing yet.
     /// - Parameters:
@@ -71,7 +75,15 @@ final class Telemetry: Sendable {
     var logState: State { recorder?.hasLog == false ? .counts : state }
 
     /// Writes what has come together.
-    func flush() async {
+    func flush() async { await alone { await self.writeAll() } }
+
+    /// Whoever asked for it may give up: what was taken is written all the same, and so it is no part of their task.
+    private func alone(_ body: @escaping @Sendable () async -> Void) async {
+        let flushes = flushes
+        _ = await Task { try? await flushes.run(body) }.value
+    }
+
+    private func writeAll() async {
         guard let recorder else { return }
         let batch = recorder.take()
         held.withLock { $0.wholeSince = max($0.wholeSince, batch.lostUntil) }
@@ -82,10 +94,7 @@ final class Telemetry: Sendable {
         do {
             let file = try file()
             used = file
-            // Whoever asked for this may give up; what was taken is written all the same.
-            let now = clock() / 1_000_000
-            let hasShrunk = try await Task { try await file.write(minutes, now: now) }.value
-            if !hasShrunk {
+            if try await !file.write(minutes, now: clock() / 1_000_000) {
                 logger.debug(
                     "the telemetry's file keeps pages of what is gone: they cannot be given back to the disk",
                     metadata: ["file": "\(path)"])
@@ -99,10 +108,10 @@ final class Telemetry: Sendable {
     }
 
     /// The file, to be read.
-    /// - Throws: `FileError`, `StorageError`, `TelemetryFileError`.
-    func reading<T>(_ body: (TelemetryFile) async throws -> T) async throws -> T {
+    /// - Throws: `CancellationError`, `FileError`, `StorageError`, `TelemetryFileError`.
+    func reading<T: Sendable>(_ body: (TelemetryFile) async throws -> T) async throws -> T {
         await flush()
-        return try await read(body)
+        return try await readers.run { try await read(body) }
     }
 
     /// The file, to be read by whoever takes what is not in it for what did not happen.
@@ -144,13 +153,15 @@ final class Telemetry: Sendable {
 
     /// Writes what is left, and closes the file.
     func close() async {
-        await flush()
-        let file = held.withLock { held in
-            held.isClosed = true
-            defer { held.file = nil }
-            return held.file
+        await alone { [self] in
+            await writeAll()
+            let file = held.withLock { held in
+                held.isClosed = true
+                defer { held.file = nil }
+                return held.file
+            }
+            file?.close()
         }
-        file?.close()
     }
 
     // MARK: The file

@@ -136,6 +136,12 @@ import Testing
 
     /// The next minute, after so many requests that failed in this one.
     private func minute(_ server: RunningServer, _ person: Person, failing count: Int) async throws {
+        try await fail(person, count)
+        server.clock.advance(seconds: 60)
+        try await look(server)
+    }
+
+    private func fail(_ person: Person, _ count: Int) async throws {
         for _ in 0..<count {
             try await expectRefusal(.zoneNotFound) {
                 try await person.client.call(
@@ -145,8 +151,21 @@ import Testing
                     }, as: Sealkit_V1_LookupRecordsResponse.self)
             }
         }
-        server.clock.advance(seconds: 60)
-        try await look(server)
+    }
+
+    /// Another program takes telemetry's file: nothing can be written until it lets go.
+    private func hold(_ server: RunningServer) async throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let path = server.folder.file("data/telemetry.sqlite")
+        let other = try DatabaseQueue(path: path, configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        return other
+    }
+
+    private func letGo(_ other: DatabaseQueue) async throws {
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try other.close()
     }
 
     private func look(_ server: RunningServer) async throws { try await server.services.jobs.run(.alerts) }
@@ -158,15 +177,10 @@ import Testing
             server.clock.advance(seconds: 61)
             try await minute(server, anna, failing: 3)
             #expect(try await alerts(boss).map(\.firing) == [true])
-            var configuration = Configuration()
-            configuration.allowsUnsafeTransactions = true
-            let path = server.folder.file("data/telemetry.sqlite")
-            let other = try DatabaseQueue(path: path, configuration: configuration)
-            try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let other = try await hold(server)
             // The job tells that it failed, as it does of the database.
             try? await minute(server, anna, failing: 3)
-            try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-            try other.close()
+            try await letGo(other)
             #expect(server.services.telemetry.state == .failing)
             #expect(try await history(boss).map(\.fired) == [true])
             try await minute(server, anna, failing: 3)
@@ -175,6 +189,29 @@ import Testing
             #expect(server.mail.sent.count == 1)
             try await minute(server, anna, failing: 0)
             #expect(try await history(boss).map(\.fired) == [false, true])
+        }
+    }
+
+    /// The one has taken the minute and cannot write it: the other, who finds none, waits for what becomes of it.
+    @Test func nothingIsSaidOfAMinuteThatSomebodyElseHasInHand() async throws {
+        try await with { server, boss, anna in
+            try await add(boss, Self.rule())
+            server.clock.advance(seconds: 61)
+            try await minute(server, anna, failing: 3)
+            #expect(try await history(boss).map(\.fired) == [true])
+            try await fail(anna, 3)
+            server.clock.advance(seconds: 60)
+            let other = try await hold(server)
+            async let first: Void = server.services.telemetry.flush()
+            try await Task.sleep(for: .milliseconds(100))
+            async let second: Void = look(server)
+            try await waitUntil("the first has failed") { server.services.telemetry.state == .failing }
+            try await letGo(other)
+            await first
+            try await second
+            #expect(server.services.telemetry.state == .ok)
+            #expect(try await history(boss).map(\.fired) == [true])
+            #expect(server.mail.sent.count == 1)
         }
     }
 
