@@ -4,9 +4,6 @@ import SealStorage
 
 /// What was counted, as charts and tables.
 extension Console {
-    /// Lines that a chart has colours for, with the rest.
-    private static let mostLines = 5
-
     /// - Parameters:
     ///   - made: accounts by the day that they were made on; nil where they are no part of what is shown.
     ///   - link: to another time; nil where charts lead nowhere.
@@ -26,7 +23,7 @@ extension Console {
         func line(_ name: String, _ value: (TelemetrySeries.Part) -> Double) -> Chart.Line {
             Chart.Line(name: name, values: counted.all.parts.mapValues(value))
         }
-        let lines = counted.lines(atMost: mostLines)
+        let lines = counted.lines(atMost: Counted.mostCharted)
         func byLines(_ value: (TelemetrySeries.Part) -> Double) -> [Chart.Line] {
             lines.map { Chart.Line(name: $0.name, values: $0.series.parts.mapValues(value)) }
         }
@@ -115,16 +112,19 @@ extension Console {
             ])
     }
 
-    /// - Parameter counted: acceptances, by client.
+    /// Ways by which somebody accepts.
+    private static let (byApp, byPage) = ("in an app", "in a browser")
+
+    /// - Parameter client: of whoever accepts.
+    static func way(_ client: String) -> String { SharingNews.isPage(client) ? byPage : byApp }
+
+    /// - Parameter counted: acceptances, by way.
     static func ways(_ counted: Counted) -> Markup {
-        func line(_ name: String, isPage: Bool) -> Chart.Line {
-            var all = TelemetrySeries(name: name)
-            for series in counted.series where SharingNews.isPage(series.name) == isPage { all.add(series) }
-            return Chart.Line(name: name, values: all.parts.mapValues { Double($0.sum.count) })
+        let lines = [byApp, byPage].map { way -> Chart.Line in
+            let parts = counted.found.largest.first { $0.name == way }?.parts ?? [:]
+            return Chart.Line(name: way, values: parts.mapValues { Double($0.sum.count) })
         }
-        return chart(
-            "Acceptances \(counted.time.stretch) by way", counted.time,
-            [line("in an app", isPage: false), line("in a browser", isPage: true)])
+        return chart("Acceptances \(counted.time.stretch) by way", counted.time, lines)
     }
 
     /// How the keys of zones and shares stand, as the last round found them.

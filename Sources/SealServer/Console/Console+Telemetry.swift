@@ -6,14 +6,15 @@ import SealWire
 /// The page of what was counted.
 extension Console {
     /// Nil where nothing is counted, or the file has just been put aside.
+    /// - Parameter name: of the line that a word belongs to.
     func counted(
         _ time: ChartTime, kind: TelemetryKey.Kind = .request, filters: [TelemetryDimension: String] = [:],
-        by: TelemetryDimension
+        by: TelemetryDimension, named name: @escaping @Sendable (String) -> String = { $0 }
     ) async throws -> Counted? {
         guard services.telemetry.recorder != nil else { return nil }
         do {
             return try await services.telemetry.reading {
-                try await Counted($0, time: time, kind: kind, filters: filters, by: by)
+                try await Counted($0, time: time, kind: kind, filters: filters, by: by, named: name)
             }
         } catch TelemetryFileError.tooMuch {
             throw ServerError(
@@ -56,7 +57,7 @@ extension Console {
             \(form)<p>\(Markup(others))</p>
             \(Self.charts(counted, made: try await made(time, filters)) { link($0, chosen) })
             \(try await further(kind, time, filters))
-            \(Self.sums(counted, limit: 50) { word in
+            \(Self.sums(counted, limit: Counted.mostListed) { word in
                 link(time, chosen.filter { $0.name != by.rawValue } + [(by.rawValue, word)])
             })
             \(Self.codes(counted))\(kind == .sharing ? keys(filters) : .none)
@@ -82,7 +83,8 @@ extension Console {
             var ofAcceptances = filters
             if ofAcceptances[.operation] == nil { ofAcceptances[.operation] = "acceptance" }
             guard ofAcceptances[.operation] == "acceptance",
-                let ways = try await counted(time, kind: kind, filters: ofAcceptances, by: .client)
+                let ways = try await counted(
+                    time, kind: kind, filters: ofAcceptances, by: .client, named: { Self.way($0) })
             else { return .none }
             return Self.ways(ways)
         default: return .none

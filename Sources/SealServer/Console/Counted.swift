@@ -6,34 +6,30 @@ struct Counted: Sendable {
     let time: ChartTime
     let kind: TelemetryKey.Kind
     let by: TelemetryDimension
-    /// The one with the most first.
-    let series: [TelemetrySeries]
+    /// Lines by themselves, and the rest together.
+    let found: TelemetryLines
     /// Accounts by the beginnings of days.
     let active: [Int64: Double]
     let all: TelemetrySeries
 
-    init(
-        time: ChartTime, kind: TelemetryKey.Kind, by: TelemetryDimension, series: [TelemetrySeries],
-        active: [Int64: Double]
-    ) {
-        (self.time, self.kind, self.by, self.series, self.active) = (time, kind, by, series, active)
-        all = Self.together(series, named: "")
-    }
+    /// Lines that a chart has colours for, and those of the longest table.
+    static let (mostCharted, mostListed) = (5, 50)
 
+    /// - Parameter name: of the line that a word belongs to.
     /// - Throws: what reading telemetry throws.
     init(
         _ file: TelemetryFile, time: ChartTime, kind: TelemetryKey.Kind, filters: [TelemetryDimension: String],
-        by: TelemetryDimension
+        by: TelemetryDimension, named name: @escaping @Sendable (String) -> String = { $0 }
     ) async throws {
         let query = TelemetryQuery(
             from: time.from, until: time.until, step: time.step, kind: kind, filters: filters, by: by)
-        let series = try await file.series(query)
+        let found = try await file.lines(query, charted: Self.mostCharted, listed: Self.mostListed, named: name)
         let active = try await file.active(
             .day, from: time.from, until: time.until, container: filters[.container],
             environment: filters[.environment])
-        self.init(
-            time: time, kind: kind, by: by, series: series,
-            active: Dictionary(uniqueKeysWithValues: active.map { ($0.start, Double($0.count.estimate)) }))
+        (self.time, self.kind, self.by) = (time, kind, by)
+        (self.found, self.all) = (found, found.all)
+        self.active = Dictionary(uniqueKeysWithValues: active.map { ($0.start, Double($0.count.estimate)) })
     }
 
     struct Line {
@@ -45,18 +41,10 @@ struct Counted: Sendable {
     }
 
     /// The largest, and the rest together.
+    /// - Parameter limit: a chart's at most `mostCharted`, a table's at most `mostListed`.
     func lines(atMost limit: Int) -> [Line] {
-        var lines = series.prefix(limit).map { Line(series: $0, isRest: false) }
-        if series.count > limit {
-            lines.append(Line(series: Self.together(series.dropFirst(limit), named: ""), isRest: true))
-        }
-        return lines
-    }
-
-    private static func together(_ series: some Sequence<TelemetrySeries>, named name: String) -> TelemetrySeries {
-        var all = TelemetrySeries(name: name)
-        for one in series { all.add(one) }
-        return all
+        let lines = found.largest.prefix(limit).map { Line(series: $0, isRest: false) }
+        return lines + (found.rest(beyond: limit).map { [Line(series: $0, isRest: true)] } ?? [])
     }
 
     static func word(_ kind: TelemetryKey.Kind) -> String {

@@ -35,13 +35,13 @@ struct TelemetryController: Sendable {
             return answer
         }
         do {
-            let (series, active) = try await telemetry.reading { file in
-                (try await file.series(query), try await Self.active(query, file))
+            let limit = message.limit == 0 ? Self.usualLines : min(Int(clamping: message.limit), Self.mostLines)
+            let (lines, active) = try await telemetry.reading { file in
+                (try await file.lines(query, charted: limit, listed: limit), try await Self.active(query, file))
             }
-            answer.lines = Self.lines(series, limit: Int(clamping: message.limit))
-            var all = TelemetrySeries(name: "")
-            for one in series { all.add(one) }
-            answer.all = Self.line(all, isRest: false)
+            answer.lines = lines.largest.map { Self.line($0, isRest: false) }
+            if let rest = lines.rest(beyond: limit) { answer.lines.append(Self.line(rest, isRest: true)) }
+            answer.all = Self.line(lines.all, isRest: false)
             answer.active = active
             if query.kind == .sharing, let round = keyWatch.round {
                 answer.keysRead = round.ended
@@ -50,7 +50,7 @@ struct TelemetryController: Sendable {
         } catch TelemetryFileError.tooMuch {
             throw ServerError(
                 .limitExceeded, "Telemetry has too many rows for one answer.",
-                remedy: "Ask for a shorter time, a longer step, or one container.")
+                remedy: "Ask for a shorter time, a longer step, fewer lines, or one container.")
         } catch is TelemetryFileError {
             // It was put aside: there is nothing to be told.
         }
@@ -112,18 +112,6 @@ struct TelemetryController: Sendable {
     }
 
     // MARK: The answer
-
-    /// The first ones, and the rest together.
-    private static func lines(_ series: [TelemetrySeries], limit: Int) -> [Sealkit_V1_TelemetryLine] {
-        let limit = limit == 0 ? usualLines : min(limit, mostLines)
-        var lines = series.prefix(limit).map { line($0, isRest: false) }
-        if series.count > limit {
-            var rest = TelemetrySeries(name: "")
-            for one in series.dropFirst(limit) { rest.add(one) }
-            lines.append(line(rest, isRest: true))
-        }
-        return lines
-    }
 
     private static func line(_ series: TelemetrySeries, isRest: Bool) -> Sealkit_V1_TelemetryLine {
         .with {

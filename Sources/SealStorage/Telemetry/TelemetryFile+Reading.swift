@@ -53,42 +53,49 @@ package struct TelemetrySeries: Sendable {
     }
 
     fileprivate mutating func add(_ sum: TelemetrySum, code: String, at start: Int64) {
-        total.add(sum, code: code)
+        addTotal(sum, code: code)
+        addPart(sum, code: code, at: start)
+    }
+
+    fileprivate mutating func addTotal(_ sum: TelemetrySum, code: String) { total.add(sum, code: code) }
+
+    fileprivate mutating func addPart(_ sum: TelemetrySum, code: String, at start: Int64) {
         parts[start, default: Part()].add(sum, code: code)
     }
+}
+
+/// Lines of a chart, and of the table below it: the largest by themselves, and all others together.
+package struct TelemetryLines: Sendable {
+    /// The one with the most first: the first few with their parts, the others with totals alone.
+    package fileprivate(set) var largest: [TelemetrySeries]
+    /// The total of all that are none of the largest, and the parts of all that have none of their own.
+    package fileprivate(set) var rest = TelemetrySeries(name: "")
+
+    /// What lies beyond so many of the largest, with the rest; nil where there is nothing.
+    package func rest(beyond count: Int) -> TelemetrySeries? {
+        var all = rest
+        for series in largest.dropFirst(count) { all.add(series) }
+        return all.total.sum.count > 0 ? all : nil
+    }
+
+    /// Everything together.
+    package var all: TelemetrySeries { rest(beyond: 0) ?? TelemetrySeries(name: "") }
 }
 
 extension TelemetryFile {
     /// Of one answer: a minute of work.
     private static let mostRows = 2_000_000
+    /// Of one answer: a part takes some kilobytes in memory.
+    private static let mostParts = 65_536
 
-    /// Series, the one with the most first.
+    /// All of them, the one with the most first. Names are clients' words, of which there may be very many.
     /// - Throws: `TelemetryFileError`, `StorageError`.
     package func series(_ query: TelemetryQuery) async throws -> [TelemetrySeries] {
         let found = try await Self.storage {
             try await queue.read { database in
-                var arguments: [(any DatabaseValueConvertible)?] = [
-                    query.step.rawValue, query.step.start(of: query.from), query.until, query.kind.rawValue,
-                ]
-                var condition = ""
-                for (dimension, word) in query.filters {
-                    condition += " AND s.\(dimension.column) = ?"
-                    arguments.append(word)
-                }
-                let rows = try Row.fetchCursor(
-                    database,
-                    sql: """
-                        SELECT \(TelemetrySum.columns), m.start, s.code, \(query.by.map { "s.\($0.column)" } ?? "''")
-                        FROM sums m JOIN series s ON s.id = m.series
-                        WHERE m.step = ? AND m.start >= ? AND m.start < ? AND s.kind = ?\(condition)
-                        """, arguments: StatementArguments(arguments))
-                var (series, count) = ([String: TelemetrySeries](), 0)
-                while let row = try rows.next() {
-                    count += 1
-                    guard count <= Self.mostRows else { throw TelemetryFileError.tooMuch }
-                    let name = (row[9] as String?) ?? ""
-                    series[name, default: TelemetrySeries(name: name)].add(
-                        TelemetrySum(row), code: (row[8] as String?) ?? "", at: (row[7] as Int64?) ?? 0)
+                var series: [String: TelemetrySeries] = [:]
+                try Self.each(query, database) { name, sum, code, start in
+                    series[name, default: TelemetrySeries(name: name)].add(sum, code: code, at: start)
                 }
                 return series
             }
@@ -96,6 +103,101 @@ extension TelemetryFile {
         return found.values.sorted {
             $0.total.sum.count == $1.total.sum.count ? $0.name < $1.name : $0.total.sum.count > $1.total.sum.count
         }
+    }
+
+    /// So many of the largest, and the rest together: what is held in memory does not grow with how many names there
+    /// are.
+    /// - Parameters:
+    ///   - charted: those that have parts of their own.
+    ///   - listed: those that have totals of their own.
+    ///   - name: of the line that a name belongs to.
+    /// - Throws: `TelemetryFileError`, `StorageError`.
+    package func lines(
+        _ query: TelemetryQuery, charted: Int, listed: Int,
+        named name: @escaping @Sendable (String) -> String = { $0 }
+    ) async throws -> TelemetryLines {
+        try await Self.storage {
+            try await queue.read { database in
+                let names = try Self.names(query, database, name).prefix(max(charted, listed))
+                let ranks = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($0.element, $0.offset) })
+                var lines = TelemetryLines(largest: names.map { TelemetrySeries(name: $0) })
+                var parts = 0
+                try Self.each(query, database) { found, sum, code, start in
+                    let rank = ranks[name(found)] ?? .max
+                    let isKnown =
+                        rank < charted ? lines.largest[rank].parts[start] != nil : lines.rest.parts[start] != nil
+                    if !isKnown { parts += 1 }
+                    guard parts <= Self.mostParts else { throw TelemetryFileError.tooMuch }
+                    if rank < charted {
+                        lines.largest[rank].add(sum, code: code, at: start)
+                    } else {
+                        if rank < lines.largest.count {
+                            lines.largest[rank].addTotal(sum, code: code)
+                        } else {
+                            lines.rest.addTotal(sum, code: code)
+                        }
+                        lines.rest.addPart(sum, code: code, at: start)
+                    }
+                }
+                return lines
+            }
+        }
+    }
+
+    /// The one with the most first.
+    private static func names(
+        _ query: TelemetryQuery, _ database: Database, _ name: (String) -> String
+    ) throws -> [String] {
+        let (source, arguments) = Self.source(query)
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT name, TOTAL(count) FROM (
+                    SELECT \(column(query)) AS name, m.count AS count \(source) LIMIT \(mostRows + 1)
+                ) GROUP BY name
+                """, arguments: arguments)
+        var counts: [String: Double] = [:]
+        while let row = try rows.next() {
+            let found = name((row[0] as String?) ?? "")
+            counts[found, default: 0] += (row[1] as Double?) ?? 0
+        }
+        return counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }.map(\.key)
+    }
+
+    /// - Parameter body: is told the name, the sum, the code and the beginning of each row.
+    private static func each(
+        _ query: TelemetryQuery, _ database: Database, _ body: (String, TelemetrySum, String, Int64) throws -> Void
+    ) throws {
+        let (source, arguments) = Self.source(query)
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT \(TelemetrySum.columns), m.start, s.code, \(column(query)) \(source)",
+            arguments: arguments)
+        var count = 0
+        while let row = try rows.next() {
+            count += 1
+            guard count <= mostRows else { throw TelemetryFileError.tooMuch }
+            try body(
+                (row[9] as String?) ?? "", TelemetrySum(row), (row[8] as String?) ?? "", (row[7] as Int64?) ?? 0)
+        }
+    }
+
+    private static func column(_ query: TelemetryQuery) -> String { query.by.map { "s.\($0.column)" } ?? "''" }
+
+    /// Where the rows of a query are.
+    private static func source(_ query: TelemetryQuery) -> (sql: String, arguments: StatementArguments) {
+        var arguments: [(any DatabaseValueConvertible)?] = [
+            query.step.rawValue, query.step.start(of: query.from), query.until, query.kind.rawValue,
+        ]
+        var condition = ""
+        for (dimension, word) in query.filters {
+            condition += " AND s.\(dimension.column) = ?"
+            arguments.append(word)
+        }
+        let sql = """
+            FROM sums m JOIN series s ON s.id = m.series
+            WHERE m.step = ? AND m.start >= ? AND m.start < ? AND s.kind = ?\(condition)
+            """
+        return (sql, StatementArguments(arguments))
     }
 
     /// How many were active, by the beginning of the day or month, in seconds since 1970.

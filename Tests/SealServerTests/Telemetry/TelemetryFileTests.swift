@@ -129,6 +129,56 @@ import Testing
         #expect(try await Self.counts(file, .day, filters: [.operation: "b", .container: "x"]).isEmpty)
     }
 
+    /// Whoever makes up names has no page hold them all.
+    @Test func namesWithoutEndAreNoMoreLinesThanAreAskedFor() async throws {
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { file.close() }
+        let (names, hours) = (500, 3)
+        for hour in 0..<hours {
+            var minute = TelemetryMinute(start: Self.day + Int64(hour) * 3_600)
+            for name in 0..<names {
+                let key = TelemetryCountingTests.key(container: "c\(name)", code: name % 2 == 0 ? "" : "zoneNotFound")
+                minute.sums[key, default: TelemetrySum()].add(bytesIn: 1, bytesOut: 1, microseconds: Int64(name))
+            }
+            for name in 0..<20 { minute.sums[TelemetryCountingTests.key(container: "c\(name)")] = Self.sum(40 - name) }
+            try await file.write([minute], now: minute.start)
+        }
+        let query = TelemetryQuery(
+            from: Self.day, until: Self.day + 86_400, step: .hour, kind: .request, filters: [:], by: .container)
+        let (lines, all) = (
+            try await file.lines(query, charted: 5, listed: 10), try await file.series(query)
+        )
+        #expect(lines.largest.map(\.name) == (0..<10).map { "c\($0)" })
+        for (line, series) in zip(lines.largest, all) {
+            #expect(line.name == series.name)
+            #expect(line.total.sum == series.total.sum)
+            #expect(line.total.codes == series.total.codes)
+        }
+        #expect(lines.largest.map(\.parts.count) == [3, 3, 3, 3, 3, 0, 0, 0, 0, 0])
+        var together = TelemetrySeries(name: "")
+        for series in all { together.add(series) }
+        #expect(lines.all.total.sum == together.total.sum)
+        #expect(lines.all.parts.mapValues(\.sum) == together.parts.mapValues(\.sum))
+        for count in [5, 10] {
+            let rest = try #require(lines.rest(beyond: count))
+            #expect(rest.total.sum.count == all.dropFirst(count).reduce(0) { $0 + $1.total.sum.count })
+        }
+        let rest = try #require(lines.rest(beyond: 5))
+        #expect(rest.parts.values.reduce(0) { $0 + $1.sum.count } == rest.total.sum.count)
+        // Words that belong to one line are one.
+        let sorts = try await file.lines(query, charted: 5, listed: 10) { $0.count > 3 ? "long" : "short" }
+        #expect(sorts.largest.map(\.name) == ["short", "long"])
+        #expect(sorts.largest.map(\.parts.count) == [3, 3])
+        #expect(sorts.rest(beyond: 2) == nil)
+    }
+
+    private static func sum(_ count: Int) -> TelemetrySum {
+        var sum = TelemetrySum()
+        for _ in 0..<count { sum.add(bytesIn: 2, bytesOut: 3, microseconds: 1_000) }
+        return sum
+    }
+
     @Test func eachStepIsKeptForItsTime() async throws {
         // It is removed with whoever holds it.
         let folder = TemporaryFolder()
