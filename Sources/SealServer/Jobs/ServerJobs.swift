@@ -40,7 +40,11 @@ enum ServerJobs {
                 try await publicNotifier.run(turn)
             },
             Job(.webhooks, .whenThereIs { try webhooks.hasWork(in: $0) }, nextDue: { try await webhooks.run($0) }),
-            Job(.alerts, .whenThereIs { try alerts.hasWork(in: $0) }, nextDue: { try await alerts.run($0) }),
+            Job(.alerts, .whenThereIs { try alerts.hasWork(in: $0) }, nextDue: { try await alerts.run($0) })
+                .leaving([.alertMessages]).staying(for: AlertWatch.stay),
+            Job(
+                .alertMessages, .whenThereIs { try alerts.hasMessages(in: $0) },
+                nextDue: { try await alerts.sendMessages($0) }),
             Job(.outbox, .whenThereIs { try outbox.hasLeftOvers(in: $0) }, leavesWork: []) {
                 try await outbox.resume($0)
             },

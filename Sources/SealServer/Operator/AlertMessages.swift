@@ -106,6 +106,9 @@ final class AlertMessages: Sendable {
         }
     }
 
+    /// Where the job that looks notes what is to be told, and removes what is not true any more.
+    private static let home = Home.job(Job.Name.alerts.rawValue)
+
     /// Once nothing runs any more.
     func close() async {
         let client = client.withLock { $0.take() }
@@ -128,7 +131,7 @@ final class AlertMessages: Sendable {
         switch outcome {
         case .taken:
             metrics.count(.alertMessages, way, "taken")
-            try await turn.note(at: turn.home) { try Alerts.delete(id, in: $0) }
+            try await turn.note(at: Self.home) { try Alerts.delete(id, in: $0) }
             return
         case .limited(let seconds):
             if isOver { warn(message, "too many mails were sent", isOver: true) }
@@ -140,10 +143,10 @@ final class AlertMessages: Sendable {
         }
         guard !isOver else {
             metrics.count(.alertMessages, way, "given-up")
-            try await turn.note(at: turn.home) { try Alerts.delete(id, in: $0) }
+            try await turn.note(at: Self.home) { try Alerts.delete(id, in: $0) }
             return
         }
-        try await turn.note(at: turn.home) { try Alerts.postpone(id, until: now + wait, isAttempt: isAttempt, in: $0) }
+        try await turn.note(at: Self.home) { try Alerts.postpone(id, until: now + wait, isAttempt: isAttempt, in: $0) }
     }
 
     private func warn(_ message: Alerts.Message, _ why: String, isOver: Bool) {

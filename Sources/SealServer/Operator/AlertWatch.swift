@@ -7,7 +7,8 @@ import SealWire
 import Synchronization
 
 /// Looks at alerts once a minute, and tells whoever is to know when one fires or recovers: the newest of an
-/// alert, at least once to everybody.
+/// alert, at least once to everybody. Looking and telling are two jobs: nobody who takes long to be told keeps others
+/// from being looked at.
 final class AlertWatch: Sendable {
     let alerts: Alerts
     private let telemetry: Telemetry
@@ -19,6 +20,10 @@ final class AlertWatch: Sendable {
     private let averages = AlertAverages()
     private let firing = Atomic(0)
 
+    /// The server that looked last looks again, as long as it is there: each has its own requests, jobs and disk, and
+    /// an alert would fire by those of the one and recover by those of the other. Between two looks, and between two
+    /// tries where one has failed, there is a minute.
+    static let stay: Duration = .seconds(80)
     private static let minute: Int64 = 60_000_000
     /// After the end of a minute: what ended in it has been counted.
     private static let delay: Int64 = 1_000_000
@@ -32,34 +37,52 @@ final class AlertWatch: Sendable {
         (self.condition, self.origin, self.clock, self.logger) = (condition, origin, clock, logger)
     }
 
-    /// How many fire, as of the last look.
+    /// How many fire, as of the last look of this server: whether it or another one has the job.
     var firingCount: Int { firing.load(ordering: .relaxed) }
 
     func hasWork(in connection: any SQLConnection) throws -> Bool {
-        try Alerts.haveWork(now: clock(), in: connection)
+        try count(in: connection)
+        return try Alerts.haveWork(now: clock(), in: connection)
     }
 
-    /// Looks at what is due, and sends what waits.
+    private func count(in connection: any SQLConnection) throws {
+        firing.store(try Alerts.countFiring(in: connection), ordering: .relaxed)
+    }
+
+    /// Looks at what is due.
     /// - Returns: when there will be something next, in microseconds since 1970.
     func run(_ turn: JobTurn) async throws -> Int64? {
         let (now, alerts) = (turn.now, alerts)
         let due = try await turn.read { try alerts.due(now: now, in: $0) }
-        var failure: (any Error)?
+        let found = await read(due.map(\.rule), now: now)
         if !due.isEmpty {
-            let found = await read(due.map(\.rule), now: now)
-            failure = found.failure
-            let judgements = due.map { judge($0, found.readings[$0.rule.name], now: now) }
+            // What cannot be read stays due: the job has failed until it can be, and is tried again before that.
+            let judged = due.filter { found.failure == nil || found.readings[$0.rule.name] != nil }
+            let judgements = judged.map { judge($0, found.readings[$0.rule.name], now: now) }
             let next = now - now % Self.minute + Self.minute + Self.delay
+            // Also where it notes nothing: the job is this server's.
             let crossed = try await turn.step(at: turn.home) {
                 try alerts.note(judgements, now: now, next: next, in: $0)
             }
             for judgement in crossed { say(judgement) }
         }
-        try await messages.send(turn, alerts)
-        let (next, count) = try await turn.read { (try Alerts.nextDue(in: $0), try Alerts.countFiring(in: $0)) }
-        firing.store(count, ordering: .relaxed)
-        if let failure { throw failure }
+        let next = try await turn.read { connection in
+            try self.count(in: connection)
+            return try Alerts.nextDue(in: connection)
+        }
+        if let failure = found.failure { throw failure }
         return next
+    }
+
+    func hasMessages(in connection: any SQLConnection) throws -> Bool {
+        try Alerts.haveMessages(now: clock(), in: connection)
+    }
+
+    /// Sends what waits.
+    /// - Returns: when there will be something next, in microseconds since 1970.
+    func sendMessages(_ turn: JobTurn) async throws -> Int64? {
+        try await messages.send(turn, alerts)
+        return try await turn.read { try Alerts.nextMessage(in: $0) }
     }
 
     /// What an alert reads now, beside the minutes at which it is looked at.

@@ -115,18 +115,34 @@ package struct Alerts: Sendable {
 
     // MARK: What becomes of them
 
-    /// Whether anything is to be looked at or sent.
+    /// Whether anything is to be looked at.
     package static func haveWork(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        let values: [SQLValue] = [.integer(now), .integer(now + farthest)]
-        return try connection.exists("SELECT 1 FROM alert a WHERE \(isDue("$1", farthest: "$2")) LIMIT 1", values)
-            || connection.exists("SELECT 1 FROM alert_message a WHERE \(isDue("$1", farthest: "$2")) LIMIT 1", values)
+        try isAnyDue(of: "alert", now: now, in: connection)
     }
 
-    /// When there will be something next; nil for never.
+    /// Whether anything is to be sent.
+    package static func haveMessages(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try isAnyDue(of: "alert_message", now: now, in: connection)
+    }
+
+    private static func isAnyDue(of table: String, now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM \(table) a WHERE \(isDue("$1", farthest: "$2")) LIMIT 1",
+            [.integer(now), .integer(now + farthest)])
+    }
+
+    /// When something is to be looked at next; nil for never.
     package static func nextDue(in connection: any SQLConnection) throws -> Int64? {
-        try connection.first(
-            "SELECT MIN(due) AS due FROM (SELECT due FROM alert UNION ALL SELECT due FROM alert_message) AS all_due"
-        ) { try $0.optionalInt64("due") } ?? nil
+        try next(of: "alert", in: connection)
+    }
+
+    /// When something is to be sent next; nil for never.
+    package static func nextMessage(in connection: any SQLConnection) throws -> Int64? {
+        try next(of: "alert_message", in: connection)
+    }
+
+    private static func next(of table: String, in connection: any SQLConnection) throws -> Int64? {
+        try connection.first("SELECT MIN(due) AS due FROM \(table)") { try $0.optionalInt64("due") } ?? nil
     }
 
     package static func countFiring(in connection: any SQLConnection) throws -> Int {

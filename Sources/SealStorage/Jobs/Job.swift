@@ -12,12 +12,13 @@ package struct Job: Sendable {
         case outbox
         case recount
         case alerts
+        case alertMessages = "alert-messages"
 
         /// Its runs are few, and an operator may want to know of each.
         var isNotable: Bool {
             switch self {
             case .sweep, .blobComparison, .erasure, .recount: true
-            case .garbage, .indexes, .feeds, .publicNotifications, .webhooks, .outbox, .alerts: false
+            case .garbage, .indexes, .feeds, .publicNotifications, .webhooks, .outbox, .alerts, .alertMessages: false
             }
         }
     }
@@ -34,6 +35,8 @@ package struct Job: Sendable {
     let schedule: Schedule
     /// What is to be looked at once this is done: it may have left something to do.
     package private(set) var leavesWork: [Name] = []
+    /// How long after its lease other servers leave it to the one that ran it last and is there still.
+    package private(set) var stay: Duration = .zero
     /// One run, which takes steps until nothing is left to do. It may be cut short between any two steps, and begins
     /// again later.
     ///
@@ -56,5 +59,17 @@ package struct Job: Sendable {
         _ name: Name, _ schedule: Schedule, nextDue work: @escaping @Sendable (JobTurn) async throws -> Int64?
     ) {
         (self.name, self.schedule, self.work) = (name, schedule, work)
+    }
+
+    package func leaving(_ names: [Name]) -> Job {
+        var job = self
+        job.leavesWork = names
+        return job
+    }
+
+    package func staying(for stay: Duration) -> Job {
+        var job = self
+        job.stay = stay
+        return job
     }
 }

@@ -66,16 +66,19 @@ package struct JobLease: Sendable {
     private static func isImpossible(_ left: Int64) -> Bool { left > length + clockTolerance }
 
     /// Whether another server has the job, as far as a read can tell.
-    func isHeldElsewhere(now: Int64, in connection: any SQLConnection) throws -> Bool {
+    /// - Parameter stay: in microseconds, for how long after its lease a server that is there still has it.
+    func isHeldElsewhere(now: Int64, staying stay: Int64, in connection: any SQLConnection) throws -> Bool {
         let row = try connection.first(
             "SELECT holder, until FROM job WHERE name = $1 AND holder <> $2", [.text(job.rawValue), .blob(holder)]
         ) { (holder: try $0.bytes("holder"), until: try $0.int64("until")) }
-        return try row.map { try !isFree($0.holder, left: $0.until - now, in: connection) } ?? false
+        return try row.map { try !isFree($0.holder, left: $0.until - now, staying: stay, in: connection) } ?? false
     }
 
     /// Whether a holder's lease has ended, or its process has.
-    private func isFree(_ holder: [UInt8], left: Int64, in connection: any SQLConnection) throws -> Bool {
-        if left <= 0 || Self.isImpossible(left) { return true }
+    private func isFree(
+        _ holder: [UInt8], left: Int64, staying stay: Int64 = 0, in connection: any SQLConnection
+    ) throws -> Bool {
+        if left <= -stay || Self.isImpossible(left) { return true }
         let processes = try connection.processes()
         // None: the engine knows of no processes.
         return !processes.isEmpty && !processes.contains { Peers.holder($0) == holder }

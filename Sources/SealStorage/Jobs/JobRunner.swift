@@ -157,10 +157,10 @@ package final class JobRunner: Sendable {
                 // It was done later than now: a clock was set back, which must not put it off.
                 return left <= 0 || left > interval.microseconds ? nil : .microseconds(left)
             case .whenThereIs(let isThere):
-                let now = around.clock()
+                let (now, stay) = (around.clock(), job.stay.microseconds)
                 let isDue = try await around.database.read { connection in
                     // Its server is told of what there is, or looks by itself.
-                    try isThere(connection) && !lease.isHeldElsewhere(now: now, in: connection)
+                    try isThere(connection) && !lease.isHeldElsewhere(now: now, staying: stay, in: connection)
                 }
                 return isDue ? nil : around.look
             }

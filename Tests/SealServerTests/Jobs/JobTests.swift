@@ -332,6 +332,39 @@ import Testing
         try await database.close()
     }
 
+    /// Two servers look at their own requests: by turns, what fires by those of the one recovers by those of the other.
+    @Test func whoHasAJobThatStaysKeepsItWhileItIsThere() async throws {
+        let database = try open()
+        let job = Job(
+            .alerts, Self.always,
+            nextDue: { turn in
+                try await turn.step(at: turn.home) { _ in }
+                return nil
+            }
+        ).staying(for: AlertWatch.stay)
+        let (first, second) = (JobRunner(job, around(database)), JobRunner(job, around(database, holder: 2)))
+        #expect(try await second.untilDue() == nil)
+        try await first.once()
+        for _ in 0..<10 {
+            clock.advance(seconds: 65)
+            #expect(try await second.untilDue() != nil)
+            #expect(try await first.untilDue() == nil)
+            try await first.once()
+        }
+        // It hangs.
+        let stay = (JobLease.length + AlertWatch.stay.microseconds) / 1_000_000
+        clock.advance(seconds: stay - 1)
+        #expect(try await second.untilDue() != nil)
+        clock.advance(seconds: 1)
+        #expect(try await second.untilDue() == nil)
+        // It stops, and gives back what it has.
+        try await second.once()
+        #expect(try await first.untilDue() != nil)
+        try await database.write(at: .everything) { try JobLease.release([2], in: $0) }
+        #expect(try await first.untilDue() == nil)
+        try await database.close()
+    }
+
     @Test func aLeaseIsWrittenAFewTimesAMinuteOnly() async throws {
         let database = try open()
         let lease = JobLease(job: .indexes, holder: [1])

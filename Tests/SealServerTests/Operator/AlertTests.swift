@@ -32,13 +32,14 @@ import Testing
     /// At the beginning of a minute, with somebody who fails as often as is wanted.
     private func with(
         limits: AbuseLimits? = nil, logger: LogCapture = LogCapture(), receiver: WebhookReceiver? = nil,
+        jobLook: Duration = .seconds(3_600),
         _ body: @Sendable (RunningServer, OperatorClient, Person) async throws -> Void
     ) async throws {
         let clock = TestClock()
         clock.set(clock.now - clock.now % 86_400_000_000 + 6 * 3_600_000_000)
         try await RunningServer.with(
             limits: limits, clock: clock, logger: logger.logger, webhookOrigins: receiver.map { [$0.origin] } ?? [],
-            showsMetrics: true, hasOperator: true, hasTelemetry: true
+            jobLook: jobLook, showsMetrics: true, hasOperator: true, hasTelemetry: true
         ) { server in
             let anna = try await Person.ready(server)
             try await body(server, try OperatorClient(server), anna)
@@ -168,7 +169,11 @@ import Testing
         try other.close()
     }
 
-    private func look(_ server: RunningServer) async throws { try await server.services.jobs.run(.alerts) }
+    private func look(_ server: RunningServer) async throws {
+        try await server.services.jobs.run(.alerts)
+        // Nothing that it was woken for is under way any more.
+        try await server.services.jobs.run(.alertMessages)
+    }
 
     /// What could not be counted did not stop happening.
     @Test func nothingIsSaidOfMinutesThatAreNotWritten() async throws {
@@ -384,13 +389,14 @@ import Testing
                 try await waitUntil("the job is kept") {
                     try await database.read { connection in
                         try connection.exists(
-                            "SELECT 1 FROM job WHERE name = 'alerts' AND until > $1", [.integer(now + 15_000_000)])
+                            "SELECT 1 FROM job WHERE name = 'alert-messages' AND until > $1",
+                            [.integer(now + 15_000_000)])
                     }
                 }
                 clock.advance(seconds: 15)
                 let held = try await database.write(at: .everything) { connection -> Bool in
                     do {
-                        try JobLease(job: .alerts, holder: [2]).hold(now: now + 15_000_000, in: connection)
+                        try JobLease(job: .alertMessages, holder: [2]).hold(now: now + 15_000_000, in: connection)
                         return false
                     } catch is JobLease.HeldElsewhere {
                         return true
@@ -404,6 +410,63 @@ import Testing
             let held = wasHeld.withLock { $0 }
             #expect(held == true)
             #expect(server.mail.tries == 1)
+        }
+    }
+
+    /// A relay that takes connections and says nothing: what goes wrong meanwhile is noticed all the same.
+    @Test func aMailThatTakesLongKeepsNobodyFromLooking() async throws {
+        try await with { server, boss, anna in
+            let isAsked = Mutex(false)
+            let isAnswered = Mutex(false)
+            server.mail.before {
+                isAsked.withLock { $0 = true }
+                try await waitUntil("it answers") { isAnswered.withLock { $0 } }
+            }
+            try await add(boss, Self.rule("disk") { ($0.measure, $0.below, $0.value) = ("free-bytes", true, 1e18) })
+            try await waitUntil("a mail is on its way") { isAsked.withLock { $0 } }
+            try await add(boss, Self.rule())
+            server.clock.advance(seconds: 61)
+            try await fail(anna, 3)
+            server.clock.advance(seconds: 60)
+            try await server.services.jobs.run(.alerts)
+            #expect(try await history(boss).map(\.name) == ["failing", "disk"])
+            #expect(server.mail.sent.isEmpty)
+            isAnswered.withLock { $0 = true }
+            try await server.services.jobs.run(.alertMessages)
+            #expect(server.mail.sent.count == 2)
+        }
+    }
+
+    /// Whoever watches the jobs is told, for as long as nothing is said of requests.
+    @Test func thatAlertsCannotBeLookedAtIsAJobThatFails() async throws {
+        try await with(jobLook: .milliseconds(20)) { server, boss, _ in
+            try await add(boss, Self.rule())
+            try await add(boss, Self.rule("jobs") { ($0.measure, $0.value) = ("failing-jobs", 0) })
+            let other = try await hold(server)
+            server.clock.advance(seconds: 61)
+            try await waitUntil("it fails") { server.services.jobs.failing == [.alerts] }
+            // It has looked again meanwhile.
+            try await Task.sleep(for: .milliseconds(300))
+            server.clock.advance(seconds: 61)
+            try await waitUntil("that is told") {
+                try await alerts(boss).contains { $0.rule.name == "jobs" && $0.firing }
+            }
+            try await letGo(other)
+            try await waitUntil("it fails no longer") { server.services.jobs.failing.isEmpty }
+            server.clock.advance(seconds: 61)
+            try await waitUntil("that is told as well") {
+                try await history(boss, "jobs").map(\.fired) == [false, true]
+            }
+            #expect(try await history(boss, "failing").isEmpty)
+        }
+    }
+
+    @Test func whatIsRemovedFiresNoMore() async throws {
+        try await with { server, boss, _ in
+            try await add(boss, Self.rule("disk") { ($0.measure, $0.below, $0.value) = ("free-bytes", true, 1e18) })
+            try await waitUntil("it fires") { server.services.alertWatch.firingCount == 1 }
+            _ = try await boss.call(Endpoints.monitoring.removeAlert, .with { $0.name = "disk" })
+            try await waitUntil("none fires") { server.services.alertWatch.firingCount == 0 }
         }
     }
 

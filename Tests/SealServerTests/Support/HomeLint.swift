@@ -49,6 +49,7 @@ enum HomeLint {
     /// What a job may change where it has no more to itself than its lease, and beside whatever home it has.
     static let jobs: [Job.Name: [String: String]] = [
         .alerts: ["alert": "its own", "alert_change": "its own", "alert_message": "its own"],
+        .alertMessages: ["alert_message": "postponed, or taken, at home with who adds them"],
         .erasure: [
             "operation": "of a closed account, beside its bill: nobody adds one", "account_deletion": "its own",
         ],
