@@ -114,7 +114,7 @@ public nonisolated struct Sealkit_V1_LogEntry: Sendable {
   /// of an answer: records that were refused in it
   public var refusedItems: UInt32 = 0
 
-  /// the same for the requests of one account on one day, eight hexadecimal digits; empty for nobody's
+  /// the same for the requests of one account in one container on one day, eight hexadecimal digits; empty for nobody's
   public var user: String = String()
 
   /// of what failed: the server's own log has the same

@@ -102,7 +102,8 @@ extension ServerOperator {
         public let bytesOut: UInt64
         /// Records that were refused in an answer.
         public let refusedItems: Int
-        /// The same for what one account asked on one day, in UTC, until the server's end; empty for a stranger's.
+        /// The same for what one account asked of one container on one day, in UTC, until the server's end; empty for a
+        /// stranger's.
         public let user: String
         /// Of what failed: the server's own log has the same.
         public let request: String

@@ -231,7 +231,8 @@ final class Telemetry: Sendable {
         for (start, requests) in batch.log {
             guard let index = minutes.lastIndex(where: { $0.start == start }) else { continue }
             minutes[index].log += requests.map { request in
-                let user = request.isKnown ? pseudonyms.pseudonym(of: request.account, at: request.time) : 0
+                guard request.isKnown else { return LogEntry(request, user: 0) }
+                let user = pseudonyms.pseudonym(of: request.account, in: request.key.container, at: request.time)
                 return LogEntry(request, user: user)
             }
         }

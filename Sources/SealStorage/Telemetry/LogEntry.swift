@@ -28,7 +28,7 @@ package struct LogEntry: Sendable, Equatable {
     package let bytesOut: Int64
     /// Items that were refused in an answer that is none itself.
     package let refusedItems: Int64
-    /// The same for what one account asked on one day; 0 for nobody's.
+    /// The same for what one account asked of one container on one day; 0 for nobody's.
     package let user: UInt32
     /// As the server's own log has it; empty for what was answered.
     package let request: String

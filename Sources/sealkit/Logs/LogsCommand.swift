@@ -9,8 +9,8 @@ struct LogsCommand: ParsableCommand {
         discussion: """
             It asks a running server on its operator's listener, as sealkit admin does. An entry has the operation, the \
             container, the kind of database, the client's library, the operation group, bytes, time and the error's code. \
-            No record, name or address is in it; requests of one account on one day have the same letters and digits, \
-            which tell nobody whose they are.
+            No record, name or address is in it; requests of one account in one container on one day have the same \
+            letters and digits, which tell nobody whose they are.
 
               sealkit logs --data /var/lib/sealkit
               sealkit logs --failed --last 2h --container org.example.notes --data /var/lib/sealkit

@@ -15,13 +15,13 @@ import Testing
 
     /// - Parameter lifetime: in seconds; 0 for as long as it is not revoked.
     private static func made(
-        _ server: RunningServer, lifetime: UInt64 = 0
+        _ server: RunningServer, container: String = TestClient.container, lifetime: UInt64 = 0
     ) async throws -> Sealkit_V1_CreateManagementTokenResponse {
         let services = server.services
         let tokens = ContainerTokens(
             transactions: services.transactions, clock: services.clock, randomBytes: services.randomBytes)
         return try await tokens.create(
-            .with { ($0.container, $0.name, $0.lifetime) = (TestClient.container, "desk", lifetime) })
+            .with { ($0.container, $0.name, $0.lifetime) = (container, "desk", lifetime) })
     }
 
     private static func importing(_ text: String, to container: String, _ manager: Management) async throws {
@@ -116,6 +116,26 @@ import Testing
                 #expect([401, 403].contains(answer.status) && answer.headers["set-cookie"] == nil)
             }
             AttackOutcome.refused("permissionFailure")
+        }
+    }
+
+    /// Whoever manages two containers, or two who compare theirs, learn of nobody that they are in both.
+    @Test func nobodyIsFoundAgainInAnotherContainersLog() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let recorder = try #require(server.services.telemetry.recorder)
+            var users: [Set<String>] = []
+            for container in [TestClient.container, Self.other] {
+                let key = TelemetryCountingTests.key(container: container)
+                for _ in 0..<2 { recorder.note(TelemetryCountingTests.request(key, account: 7)) }
+                server.clock.advance(seconds: 1)
+                let token = try await Self.made(server, container: container)
+                let browser = try await ConsoleBrowser.signedIn(server, with: token.secret)
+                let log = try await browser.get("/logs.json").body
+                users.append(Set(log.matches(of: #/"user":\s*"([0-9a-f]{8})"/#).map { String($0.1) }))
+            }
+            // One account has one there.
+            #expect(users.map(\.count) == [1, 1])
+            #expect(users[0].isDisjoint(with: users[1]))
         }
     }
 

@@ -272,19 +272,20 @@ import Testing
         #expect(recorder.lost == 0)
     }
 
-    @Test func pseudonymsAreOfOneDay() {
+    @Test func pseudonymsAreOfOneDayAndContainer() {
         let (pseudonyms, others) = (DailyPseudonyms(), DailyPseudonyms())
         let day: Int64 = 86_400_000_000
-        let first = pseudonyms.pseudonym(of: 1, at: 10 * day)
-        #expect(pseudonyms.pseudonym(of: 1, at: 11 * day - 1) == first)
-        #expect(pseudonyms.pseudonym(of: 2, at: 10 * day) != first)
-        let second = pseudonyms.pseudonym(of: 1, at: 11 * day)
+        let first = pseudonyms.pseudonym(of: 1, in: "notes", at: 10 * day)
+        #expect(pseudonyms.pseudonym(of: 1, in: "notes", at: 11 * day - 1) == first)
+        #expect(pseudonyms.pseudonym(of: 2, in: "notes", at: 10 * day) != first)
+        #expect(pseudonyms.pseudonym(of: 1, in: "films", at: 10 * day) != first)
+        let second = pseudonyms.pseudonym(of: 1, in: "notes", at: 11 * day)
         #expect(second != first)
         // What comes late of the day before is told by its key.
-        #expect(pseudonyms.pseudonym(of: 1, at: 10 * day) == first)
+        #expect(pseudonyms.pseudonym(of: 1, in: "notes", at: 10 * day) == first)
         // Nobody can tell them again: neither another process, nor this one later.
-        #expect(others.pseudonym(of: 1, at: 10 * day) != first)
-        _ = pseudonyms.pseudonym(of: 1, at: 12 * day)
-        #expect(pseudonyms.pseudonym(of: 1, at: 10 * day) != first)
+        #expect(others.pseudonym(of: 1, in: "notes", at: 10 * day) != first)
+        _ = pseudonyms.pseudonym(of: 1, in: "notes", at: 12 * day)
+        #expect(pseudonyms.pseudonym(of: 1, in: "notes", at: 10 * day) != first)
     }
 }
