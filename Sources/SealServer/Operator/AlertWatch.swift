@@ -131,7 +131,8 @@ final class AlertWatch: Sendable {
                 // What could not be counted is not nothing: of such minutes nothing is said.
                 for rule in counted where minutes.start(of: rule.message.minutes) >= since {
                     do {
-                        found[rule.name] = try await rule.reading(file, minutes: &minutes, averages: averages)
+                        found[rule.name] = try await rule.reading(
+                            file, since: since, minutes: &minutes, averages: averages)
                     } catch TelemetryFileError.tooMuch {
                         logger.warning(
                             "an alert has more to look at than can be read", metadata: ["alert": "\(rule.name)"])

@@ -5,11 +5,11 @@ import Synchronization
 package final class AlertAverages: Sendable {
     private struct Key: Hashable {
         let filters: [TelemetryDimension: String]
-        /// The end of the last hour, in seconds since 1970.
-        let until: Int64
+        /// The beginning of the first hour and the end of the last, in seconds since 1970.
+        let from, until: Int64
     }
 
-    /// All of the hours together, and when the first that has anything began.
+    /// All of the hours together, and the first minute that has anything.
     struct Hours: Sendable {
         let total: TelemetrySeries.Part
         let first: Int64
@@ -20,12 +20,13 @@ package final class AlertAverages: Sendable {
     package init() {}
 
     /// - Parameters:
+    ///   - from: the beginning of the first of them, in seconds since 1970.
     ///   - until: the end of the last of them, in seconds since 1970.
     ///   - read: gets them; nil where there was nothing, which is asked for again.
     func hours(
-        _ filters: [TelemetryDimension: String], until: Int64, _ read: () async throws -> Hours?
+        _ filters: [TelemetryDimension: String], from: Int64, until: Int64, _ read: () async throws -> Hours?
     ) async throws -> Hours? {
-        let key = Key(filters: filters, until: until)
+        let key = Key(filters: filters, from: from, until: until)
         if let known = known.withLock({ $0[key] }) { return known }
         guard let read = try await read() else { return nil }
         known.withLock { known in

@@ -11,6 +11,8 @@ package struct AlertRule: Sendable {
     package static let mostWordBytes = 1_024
     /// What an average is of: hours before the minutes that are looked at.
     package static let averagedHours: Int64 = 24
+    /// Of fewer minutes there is no average.
+    private static let leastAveraged: Int64 = 10
 
     package enum Threshold: Sendable, Equatable {
         case value(Double)
@@ -129,10 +131,12 @@ extension AlertRule {
     }
 
     /// Of the last whole minutes; nil where nothing can be said.
-    /// - Parameter minutes: what others have read of the same minutes.
+    /// - Parameters:
+    ///   - since: from when on everything that was counted is in the file, in seconds since 1970.
+    ///   - minutes: what others have read of the same minutes.
     /// - Throws: `TelemetryFileError`, `StorageError`.
     package func reading(
-        _ file: TelemetryFile, minutes: inout AlertMinutes, averages: AlertAverages
+        _ file: TelemetryFile, since: Int64, minutes: inout AlertMinutes, averages: AlertAverages
     ) async throws -> AlertReading? {
         let (from, until) = (minutes.start(of: message.minutes), minutes.end)
         let part = try await minutes.total(message.minutes, filters) {
@@ -144,22 +148,29 @@ extension AlertRule {
         switch threshold {
         case .value(let threshold): return AlertReading(value: value, threshold: threshold)
         case .factor(let factor):
-            guard let average = try await average(file, averages, before: from) else { return nil }
+            guard let average = try await average(file, averages, since: since, before: from) else { return nil }
             return AlertReading(value: value, threshold: factor * average)
         }
     }
 
-    /// Of the whole hours of the day before, since there was anything; nil where there was nothing.
+    /// Of the whole hours of the day before, since there was anything; nil where there was nothing, or too little.
     private func average(
-        _ file: TelemetryFile, _ averages: AlertAverages, before time: Int64
+        _ file: TelemetryFile, _ averages: AlertAverages, since: Int64, before time: Int64
     ) async throws -> Double? {
-        let hour = TelemetryFile.Step.hour.rawValue
+        let (hour, minute) = (TelemetryFile.Step.hour.rawValue, TelemetryFile.Step.minute.rawValue)
         let until = TelemetryFile.Step.hour.start(of: time)
-        let hours = try await averages.hours(filters, until: until) {
-            let series = try await sum(file, .hour, until - Self.averagedHours * hour, until)
-            return series.parts.keys.min().map { AlertAverages.Hours(total: series.total, first: $0) }
+        // An hour of which something was lost is none of them.
+        let from = max(until - Self.averagedHours * hour, TelemetryFile.Step.hour.start(of: since + hour - 1))
+        guard from < until else { return nil }
+        let hours = try await averages.hours(filters, from: from, until: until) {
+            let series = try await sum(file, .hour, from, until)
+            guard let start = series.parts.keys.min() else { return nil }
+            // A server or a container that has begun within its first hour was asked nothing before.
+            let first = try await sum(file, .minute, start, start + hour).parts.keys.min()
+            return AlertAverages.Hours(total: series.total, first: first ?? start)
         }
-        return hours.flatMap { measure.value(of: $0.total, minutes: Double((until - $0.first) / 60)) }
+        guard let hours, until - hours.first >= Self.leastAveraged * minute else { return nil }
+        return measure.value(of: hours.total, minutes: Double((until - hours.first) / minute))
     }
 
     private func sum(

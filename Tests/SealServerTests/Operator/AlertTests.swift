@@ -619,11 +619,11 @@ import Testing
     private static let day: Int64 = 1_700_006_400
 
     private static func read(
-        _ file: TelemetryFile, _ now: Int64, averages: AlertAverages = AlertAverages(),
+        _ file: TelemetryFile, _ now: Int64, since: Int64 = 0, averages: AlertAverages = AlertAverages(),
         _ change: (inout Sealkit_V1_AlertRule) -> Void
     ) async throws -> AlertReading? {
         var minutes = AlertMinutes(now: now)
-        return try await AlertRule(rule("a", change)).reading(file, minutes: &minutes, averages: averages)
+        return try await AlertRule(rule("a", change)).reading(file, since: since, minutes: &minutes, averages: averages)
     }
 
     /// The hours of a day are read once, and again when another one is over.
@@ -705,6 +705,35 @@ import Testing
         for measure in ["failure-share", "latency95"] {
             #expect(try await Self.read(file, later) { $0.measure = measure } == nil)
         }
+    }
+
+    /// A server was started, or a container begun, within an hour; or something was lost.
+    @Test func anAverageIsOfWhatWasCounted() async throws {
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { file.close() }
+        func write(_ start: Int64, _ count: Int) async throws {
+            var minute = TelemetryMinute(start: start)
+            for _ in 0..<count {
+                minute.sums[TelemetryCountingTests.key(), default: TelemetrySum()]
+                    .add(bytesIn: 1, bytesOut: 1, microseconds: 1)
+            }
+            try await file.write([minute], now: Self.day + 7_200)
+        }
+        let change: (inout Sealkit_V1_AlertRule) -> Void = { ($0.measure, $0.factor) = ("requests", 3) }
+        func threshold(_ now: Int64, since: Int64 = 0) async throws -> Double? {
+            try await Self.read(file, now, since: since, change)?.threshold
+        }
+        let hour: Int64 = 3_600
+        for minute in 55..<65 as Range<Int64> { try await write(Self.day + minute * 60, 120) }
+        // Five minutes are too few.
+        #expect(try await threshold(Self.day + hour + 305) == nil)
+        try await write(Self.day + 40 * 60, 400)
+        #expect(try await threshold(Self.day + hour + 305) == 150)
+        // What was lost is not nothing: of its hour no average is.
+        #expect(try await threshold(Self.day + hour + 305, since: Self.day + 60) == nil)
+        #expect(try await threshold(Self.day + 2 * hour + 125, since: Self.day + 60) == 30)
+        #expect(try await threshold(Self.day + 2 * hour + 125, since: Self.day) == 60)
     }
 
     @Test func anAverageIsOfTheDayBefore() async throws {
