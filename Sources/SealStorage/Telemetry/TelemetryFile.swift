@@ -45,6 +45,7 @@ package final class TelemetryFile: Sendable {
     /// Of the log, as the queue has left it; nil until it is written for the first time, and after a failure.
     private let logCounts = Mutex<LogCounts?>(nil)
     private let seriesRooms = Mutex(SeriesRooms())
+    private let ages = Mutex(AgeClock())
 
     /// What is done once an hour; in seconds since 1970.
     private struct Sweeps {
@@ -130,11 +131,14 @@ package final class TelemetryFile: Sendable {
         let sweeps = sweeps.withLock { $0 }
         return try await Self.storage { () async throws -> Bool in
             do {
-                let rooms = try await queue.write { [self] database -> SeriesRooms in
+                let left = try await queue.write { [self] database -> (SeriesRooms, AgeClock) in
                     // Taken until it is known what became of them.
                     var counts = try logCounts.withLock { $0.take() } ?? LogCounts(database)
                     var (rooms, places) = (seriesRooms.withLock { $0 }, PlaceRooms(limit: limit))
                     try rooms.begin(limit: limit, now: now, database)
+                    var clock = ages.withLock { $0 }
+                    let newest = clock.last == nil ? try Self.newest(database) : nil
+                    let old = clock.believed(now: now, newest: newest)
                     for minute in minutes {
                         try Self.add(minute.log, &counts, &rooms, database)
                         for (key, sum) in minute.sums {
@@ -149,20 +153,24 @@ package final class TelemetryFile: Sendable {
                             }
                         }
                     }
-                    try Self.removeOld(now: now, database)
-                    try Self.removeOldEntries(now: now, &counts, database)
+                    try Self.removeOld(now: old, database)
+                    try Self.removeOldEntries(now: old, &counts, database)
                     if sweeps.last != hour {
-                        if sweeps.isSteady(at: hour) { try Self.removeEntriesAhead(now: now, &counts, database) }
+                        if sweeps.isSteady(at: hour) {
+                            try Self.removeEntriesAhead(now: now, &counts, database)
+                            try Self.removeMinutesAhead(now: now, database)
+                        }
                         try Self.removeUnusedSeries(database)
                         try Self.foldSeries(limit: limit, now: now, database)
                         try Self.removeOldestActive(limit: limit, database)
                     }
                     try Self.fit(limit, &counts, database)
                     logCounts.withLock { $0 = counts }
-                    return rooms
+                    return (rooms, clock)
                 }
                 // What was rolled back has taken nothing.
-                seriesRooms.withLock { $0 = rooms }
+                seriesRooms.withLock { $0 = left.0 }
+                ages.withLock { $0 = left.1 }
                 self.sweeps.withLock { $0.done(at: hour) }
             } catch {
                 // Its last step may not have come to be.
@@ -197,6 +205,25 @@ package final class TelemetryFile: Sendable {
     }
 
     // MARK: What goes
+
+    /// The beginning of the last minute that anything was counted in, or, where there is none any more, of the last
+    /// hour or day; nil for none.
+    private static func newest(_ database: Database) throws -> Int64? {
+        for step in Step.allCases {
+            let newest = try Int64.fetchOne(
+                database, sql: "SELECT MAX(start) FROM sums WHERE step = ?", arguments: [step.rawValue])
+            if let newest { return newest }
+        }
+        return nil
+    }
+
+    /// What was counted while the clock was ahead would be added to what comes in those minutes, for alerts to find.
+    /// Hours and days stay: where it is the clock that is behind, they are all there is.
+    private static func removeMinutesAhead(now: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM sums WHERE step = ? AND start > ?",
+            arguments: [Step.minute.rawValue, now + Step.hour.rawValue])
+    }
 
     private static func removeOld(now: Int64, _ database: Database) throws {
         for step in Step.allCases {

@@ -190,11 +190,43 @@ import Testing
             (169_200, [1, 1, 1]), (176_400, [0, 1, 1]), (5_270_400, [0, 0, 1]), (63_244_800, [0, 0, 0]),
         ]
         for (age, steps) in ages {
-            try await file.write([TelemetryMinute(start: Self.day + age)], now: Self.day + age)
+            // The clock has gone on for an hour since it was seen to leap.
+            for early in [3_600, 0] as [Int64] { try await file.write([], now: Self.day + age - early) }
             var found: [Int] = []
             for step in TelemetryFile.Step.allCases { found.append(try await Self.counts(file, step).count) }
             #expect(found == steps, "\(age)")
         }
+    }
+
+    /// A machine resumes with a clock that is ahead, until it has asked for the right time.
+    @Test func aClockThatIsAheadTakesNothing() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("t.sqlite")
+        let (month, hour): (Int64, Int64) = (30 * 86_400, 3_600)
+        func file() throws -> TelemetryFile { try TelemetryFile(path: path) }
+        let first = try file()
+        try await first.write([Self.minute(Self.day, 1)], now: Self.day)
+        // While it runs, and as it starts.
+        try await first.write([Self.minute(Self.day + month, 5)], now: Self.day + month)
+        try await first.write([], now: Self.day + month + 60)
+        try await first.write([], now: Self.day + 120)
+        let both: [Int64: Int64] = [Self.day: 1, Self.day + month: 5]
+        #expect(try await Self.counts(first, .minute) == ["": both])
+        // Minutes that it was ahead for are no alert's when their time comes.
+        for hours in 0...3 as ClosedRange<Int64> { try await first.write([], now: Self.day + 180 + hours * hour) }
+        #expect(try await Self.counts(first, .minute) == ["": [Self.day: 1]])
+        #expect(try await Self.counts(first, .day) == ["": both])
+        first.close()
+        let again = try file()
+        defer { again.close() }
+        try await again.write([], now: Self.day + 2 * month)
+        try await again.write([], now: Self.day + 4 * hour)
+        #expect(try await Self.counts(again, .minute) == ["": [Self.day: 1]])
+        // Where the time goes on it is believed.
+        try await again.write([], now: Self.day + month)
+        #expect(try await Self.counts(again, .minute) == ["": [Self.day: 1]])
+        try await again.write([], now: Self.day + month + hour)
+        #expect(try await Self.counts(again, .minute).isEmpty)
     }
 
     /// Whenever something is written: on a quiet server that may never be in an hour's first minute.
