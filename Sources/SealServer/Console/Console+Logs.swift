@@ -48,6 +48,8 @@ extension Console {
             message.last = try number(fields["last"])
             message.from = Int64(clamping: try number(fields["from"]))
             message.until = Int64(clamping: try number(fields["until"]))
+            // A day before its end, as the command line has it.
+            if message.from == 0, message.last == 0 { message.last = 86_400 }
         } else {
             message.last = UInt64(try hours(fields["hours"])) * 3_600
         }
@@ -55,12 +57,20 @@ extension Console {
         (message.request, message.groupID) = (fields["request"], fields["group-id"])
         message.filters = [Sealkit_V1_TelemetryFilter](filters(fields))
         if !fields["slower"].isEmpty {
-            guard let milliseconds = UInt32(fields["slower"]) else {
-                throw ServerError(.invalidArguments, "That is no number of milliseconds.", remedy: "Give a whole one.")
+            guard let milliseconds = Double(fields["slower"]), (0...longestMilliseconds).contains(milliseconds) else {
+                throw ServerError(
+                    .invalidArguments, "That is no number of milliseconds.", remedy: "Give one from 0 on.")
             }
-            message.microseconds = UInt64(milliseconds) * 1_000
+            message.microseconds = UInt64((milliseconds * 1_000).rounded())
         }
         return message
+    }
+
+    /// As many microseconds are numbers still, each by itself.
+    private static let longestMilliseconds = 1e12
+
+    private static func milliseconds(_ microseconds: UInt64) -> String {
+        microseconds % 1_000 == 0 ? "\(microseconds / 1_000)" : "\(Double(microseconds) / 1_000)"
     }
 
     /// Hours go before: whoever looks at a kept query may choose them.
@@ -136,14 +146,16 @@ extension Console {
 
     private func savedQuery(_ saved: Sealkit_V1_SavedLogQuery, _ session: ConsoleSessions.Session) -> Markup {
         let query = saved.query
-        let isHours = query.from == 0 && query.until == 0 && query.last > 0 && query.last % 3_600 == 0
+        let isHours =
+            query.from == 0 && query.until == 0 && query.last % 3_600 == 0
+            && Self.knownHours.contains(Int64(clamping: query.last / 3_600))
         var fields = [
             ("hours", isHours ? "\(query.last / 3_600)" : ""),
             ("last", isHours || query.last == 0 ? "" : "\(query.last)"),
             ("from", query.from == 0 ? "" : "\(query.from)"), ("until", query.until == 0 ? "" : "\(query.until)"),
             ("outcome", query.outcome),
             ("text", query.text), ("user", query.user), ("request", query.request), ("group-id", query.groupID),
-            ("slower", query.microseconds > 0 ? "\(query.microseconds / 1_000)" : ""),
+            ("slower", query.microseconds > 0 ? Self.milliseconds(query.microseconds) : ""),
         ]
         fields += query.filters.map { ($0.dimension, $0.word) }
         return """

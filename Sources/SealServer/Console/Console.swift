@@ -271,11 +271,14 @@ extension Console {
         ("1", "an hour"), ("24", "a day"), ("168", "a week"), ("1440", "60 days"),
     ]
 
+    /// Two years.
+    static let knownHours: ClosedRange<Int64> = 1...17_520
+
     /// Hours, of a field that has them: a day where it has none.
     /// - Throws: `invalidArguments`.
     static func hours(_ text: String) throws(ServerError) -> Int64 {
         guard !text.isEmpty else { return 24 }
-        guard let hours = Int64(text), (1...17_520).contains(hours) else {
+        guard let hours = Int64(text), knownHours.contains(hours) else {
             throw ServerError(.invalidArguments, "That is no number of hours.", remedy: "Give one from 1 to 17520.")
         }
         return hours

@@ -461,6 +461,18 @@ import Testing
         }
     }
 
+    /// Then more than ever whoever runs the server wants to know whether they would be told.
+    @Test func anAlertIsTestedWhileNothingCanBeWritten() async throws {
+        try await with { server, boss, _ in
+            try await add(boss, Self.rule())
+            let other = try await hold(server)
+            let test = try await boss.call(Endpoints.monitoring.testAlert, .with { $0.name = "failing" })
+            try await letGo(other)
+            #expect(test.deliveries.map(\.taken) == [true])
+            #expect(!test.wouldFire && !test.alert.hasReading)
+        }
+    }
+
     @Test func whatIsRemovedFiresNoMore() async throws {
         try await with { server, boss, _ in
             try await add(boss, Self.rule("disk") { ($0.measure, $0.below, $0.value) = ("free-bytes", true, 1e18) })

@@ -224,6 +224,14 @@ import Testing
                     }, "/logs?from=1000000&amp;until=2000000\""
                 ),
                 ("minutes", { $0.last = 5_400 }, "/logs?last=5400\""),
+                // More hours than the form takes, and a part of a millisecond.
+                ("years", { $0.last = 86_400_000 }, "/logs?last=86400000\""),
+                (
+                    "quick",
+                    {
+                        $0.last = 5_400; $0.microseconds = 500
+                    }, "/logs?last=5400&amp;slower=0.5\""
+                ),
             ] as [(String, (inout Sealkit_V1_LogRequest) -> Void, String)] {
                 _ = try await boss.call(
                     Endpoints.monitoring.saveLogQuery,
@@ -242,6 +250,11 @@ import Testing
                 try await submit("/logs", "/logs/save", again + [("name", name)])
                 #expect(try await boss.call(Endpoints.monitoring.logQueries, .init()).queries == former)
             }
+            // With an end alone it is of the day before that, as at the command line.
+            try await submit("/logs", "/logs/save", [("name", "end"), ("until", "2000000")])
+            let ending = try await boss.call(Endpoints.monitoring.logQueries, .init()).queries
+                .first { $0.name == "end" }
+            #expect(ending?.query.until == 2_000_000 && ending?.query.last == 86_400)
             for path in ["/logs?hours=x", "/logs?last=x", "/telemetry?hours=0", "/telemetry?by=x"] {
                 #expect(try await browser.get(path).status == 400, "\(path)")
             }
