@@ -379,34 +379,152 @@ import Testing
                 return write
             }
             #expect(try await anna.codes(things, in: zone) == Array(repeating: nil, count: 10))
-            let type = try #require(await server.schema().indexed["Thing"])
-            /// All pages, and how many they are.
-            func found(_ ordered: Int) async throws -> (names: [String], pages: Int) {
-                try await server.services.database.read { connection in
-                    let row = try #require(
-                        try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
-                    let query = try QueryTests.query("age = 1", Query.SortDescriptor(key: "name", ascending: true))
-                    var (names, pages, place): ([String], Int, QueryPlace?) = ([], 0, nil)
-                    repeat {
-                        var budget = QueryBudget()
-                        (budget.records, budget.ordered) = (9, ordered)
-                        let (plan, _) = try QueryPlan.make(
-                            query, type, chosen: nil, gathered: 1_000, budget: &budget, in: row, connection)
-                        let run = QueryRun(
-                            query: query, type: type, zone: row, rights: nil, snapshot: row.position,
-                            isContinued: place != nil, order: QueryOrder(ascending: [true]), connection: connection)
-                        let page = try run.page(plan, after: place, limit: 400, gathered: 1_000, budget: &budget)
-                        names += page.found.map(\.record)
-                        pages += 1
-                        place = page.reached
-                    } while place != nil
-                    return (names, pages)
-                }
-            }
+            let query = try QueryTests.query("age = 1", Query.SortDescriptor(key: "name", ascending: true))
             let wanted = (0..<10).reversed().map { "r\($0)" }
-            let (gathered, walked) = (try await found(30), try await found(29))
-            #expect(gathered.names == wanted && gathered.pages == 1)
-            #expect(walked.names == wanted && walked.pages == 4)
+            let gathered = try await pages(of: query, ordered: 30, on: server)
+            let walked = try await pages(of: query, ordered: 29, on: server)
+            #expect(gathered.names == wanted && gathered.count == 1)
+            #expect(walked.names == wanted && walked.count == 4)
+        }
+    }
+
+    /// All pages of a query, and how many they are, where each may read nine records, and put so many in order.
+    private func pages(
+        of query: Query, ordered: Int, on server: RunningServer
+    ) async throws -> (names: [String], count: Int) {
+        let type = try #require(await server.schema().indexed["Thing"])
+        return try await server.services.database.read { connection in
+            let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+            var (names, count, place): ([String], Int, QueryPlace?) = ([], 0, nil)
+            repeat {
+                var budget = QueryBudget()
+                (budget.records, budget.ordered) = (9, ordered)
+                let (plan, _) = try QueryPlan.make(
+                    query, type, QueryDriver.all(query, type), chosen: nil, gathered: 1_000, budget: &budget, in: row,
+                    connection)
+                let run = QueryRun(
+                    query: query, type: type, zone: row, rights: nil, snapshot: row.position, isContinued: place != nil,
+                    order: QueryOrder(ascending: query.sortDescriptors.map(\.ascending)),
+                    comparing: PredicateWork(query.predicate), connection: connection)
+                let page = try run.page(plan, after: place, limit: 400, gathered: 1_000, budget: &budget)
+                names += page.found.map(\.record)
+                count += 1
+                place = page.reached
+            } while place != nil
+            return (names, count)
+        }
+    }
+
+    // MARK: Comparing
+
+    /// Comparing counts as reading does: with many values a page goes through fewer records, and puts fewer in order.
+    @Test func whatIsComparedEndsAPageEarlier() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let things = (0..<10).map { Write.thing("r\($0)", ["age": .int64(1), "name": .string("é\($0)")]) }
+            #expect(try await anna.codes(things, in: zone) == Array(repeating: nil, count: 10))
+            // A record counts as four: 500 values, and their accents.
+            let others = ["è", "ê"].map { letter in
+                Query.Condition(.isIn("name", (0..<250).map { .string("\(letter)\($0)") }), isNegated: true)
+            }
+            let names = (0..<10).map { "r\($0)" }
+            let walked = try await pages(
+                of: Query(recordType: "Thing", predicate: Query.Predicate(others)), ordered: 100, on: server)
+            #expect(walked.names == names && walked.count == 4)
+            let one = Query.Condition(.compare("age", .equal, .int64(1)))
+            let query = Query(
+                recordType: "Thing", predicate: Query.Predicate([one] + others),
+                sortDescriptors: [Query.SortDescriptor(key: "name", ascending: true)])
+            let gathered = try await pages(of: query, ordered: 40, on: server)
+            #expect(gathered.names == names && gathered.count == 1)
+            let met = try await pages(of: query, ordered: 39, on: server)
+            #expect(met.names == names && met.count == 4)
+        }
+    }
+
+    /// What a record's lists and texts cost shows only with the record: what cannot be put in order then is met in it.
+    @Test func whatTurnsOutToBeDearIsMetInOrder() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let tags = Value.list((0..<40).map { .int64(Int64($0)) })
+            let things = (0..<10).map {
+                Write.thing("r\($0)", ["age": .int64(1), "name": .string("n\($0)"), "tags": tags])
+            }
+            #expect(try await anna.codes(things, in: zone) == Array(repeating: nil, count: 10))
+            // A record counts as four: 40 times 20 values.
+            let query = Query(
+                recordType: "Thing",
+                predicate: Query.Predicate([
+                    Query.Condition(.compare("age", .equal, .int64(1))),
+                    Query.Condition(.containsAny("tags", (0..<20).map { .int64(-1 - Int64($0)) }), isNegated: true),
+                ]), sortDescriptors: [Query.SortDescriptor(key: "name", ascending: true)])
+            let names = (0..<10).map { "r\($0)" }
+            let gathered = try await pages(of: query, ordered: 40, on: server)
+            #expect(gathered.names == names && gathered.count == 1)
+            let met = try await pages(of: query, ordered: 20, on: server)
+            #expect(met.names == names && met.count == 4)
+        }
+    }
+
+    /// One record must not cost more than all that a page may put in order.
+    @Test func aRecordIsNotComparedWithoutEnd() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let tags = Value.list((0..<9_900).map { .int64(Int64($0)) })
+            #expect(try await anna.codes([.thing("a", ["tags": tags])], in: zone) == [nil])
+            let others = (0..<4).map { number in
+                Query.Condition(
+                    .containsAny("tags", (0..<250).map { .int64(-1 - Int64(number * 250 + $0)) }), isNegated: true)
+            }
+            let query = Query(recordType: "Thing", predicate: Query.Predicate(others))
+            try await expectRefusal(.limitExceeded) { try await anna.query(query, in: zone) }
+        }
+    }
+
+    /// However many conditions ask for words, a record's text is read once, and counts by its length.
+    @Test func wordsOfACandidateAreReadOnce() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let text = String(repeating: "word ", count: 8_000)
+            #expect(try await anna.codes([.thing("a", ["name": .string(text)])], in: zone) == [nil])
+            let type = try #require(await server.schema().indexed["Thing"])
+            let conditions = Array(repeating: Query.Condition(.words("word", all: false)), count: 50)
+            let query = Query(recordType: "Thing", predicate: Query.Predicate(conditions))
+            try await server.services.database.read { connection in
+                let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+                let run = QueryRun(
+                    query: query, type: type, zone: row, rights: nil, snapshot: row.position, isContinued: false,
+                    order: QueryOrder(ascending: []), comparing: PredicateWork(query.predicate), connection: connection)
+                var budget = QueryBudget()
+                let before = budget.records
+                let found = try run.match("a", &budget)
+                // 40,000 bytes are five records to read, and nineteen to find words in.
+                #expect(before - budget.records >= 24)
+                var subject = try #require(found)
+                subject.fields = [:]
+                #expect(subject.words == ["word"])
+            }
+        }
+    }
+
+    /// Looking for many values in zones that have none of them costs as much as finding some.
+    @Test func zonesWithNothingCountByWhatIsLookedFor() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            #expect(try await anna.codes([.thing("a", ["age": .int64(1)])], in: zone) == [nil])
+            let type = try #require(await server.schema().indexed["Thing"])
+            let query = Query(
+                recordType: "Thing",
+                predicate: Query.Predicate([Query.Condition(.isIn("age", (0..<250).map { .int64(-1 - Int64($0)) }))]))
+            let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
+            let seal = try CursorSeal(server.services.addresses.cursorKey(), query, zone: nil, user: anna.user, path)
+            try await server.services.database.read { connection in
+                let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+                func page(_ zones: Int) throws -> QueryPager.Page {
+                    try QueryPager(
+                        query: query, type: type, zones: Array(repeating: row, count: zones), rights: nil, cursor: nil,
+                        seal: seal, limit: 10, connection: connection
+                    ).page()
+                }
+                let (some, many) = (try page(40), try page(41))
+                #expect(some.found.isEmpty && some.next == nil)
+                #expect(many.found.isEmpty && many.next != nil)
+            }
         }
     }
 

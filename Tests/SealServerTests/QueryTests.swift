@@ -67,6 +67,7 @@ import Testing
             #expect(try await anna.names("age BETWEEN {3, 5}", in: zone) == ["a", "b"])
             #expect(try await anna.names("age IN {3, -7, 100}", in: zone) == ["a", "c"])
             #expect(try await anna.names("age IN {}", in: zone) == [])
+            #expect(try await anna.names("age IN {3, 5, -7} AND age IN {9, 5, 4, -7}", in: zone) == ["b", "c"])
             #expect(try await anna.names("NOT age IN {3}", in: zone) == ["b", "c"])
             #expect(try await anna.names("NOT age > 3", in: zone) == ["a", "c"])
             #expect(try await anna.names("ratio = 2.5", in: zone) == ["b"])

@@ -11,6 +11,8 @@ struct ComparisonWork {
 
     /// Bytes of a text that cost as much as a comparison.
     private static let bytesEach = 8
+    /// Of one whose words are read, where accents are taken off of them.
+    private static let bytesEachOfWords = 2
 
     /// - Parameter value: nil where the record lacks the field.
     init(_ value: Value?) {
@@ -24,16 +26,46 @@ struct ComparisonWork {
     /// Of reading a text that is asked for.
     static func of(_ text: String) -> Int { 1 + text.utf8.count / bytesEach }
 
-    /// Of comparing it, or each of its elements, with each of these.
-    func times(_ others: [Value]) -> Int {
-        let asked = others.reduce(0) { sum, other in
-            if case .string(let text) = other { sum + text.utf8.count } else { sum }
+    /// Of reading a value's words, which looks at all of it.
+    static func ofWords(of value: Value) -> Int {
+        switch value {
+        case .string(let text): 1 + text.utf8.count / (isASCII(text) ? bytesEach : bytesEachOfWords)
+        case .list(let elements): elements.reduce(0) { $0 + ofWords(of: $1) }
+        default: 0
         }
-        return values * others.count + (bytes * others.count + values * asked) / Self.bytesEach
     }
 
+    /// Of comparing it, or each of its elements, with each of these.
+    func times(_ others: [Value]) -> Int { times(Others(others)) }
+
+    func times(_ others: Others) -> Int {
+        values * others.count + (bytes * others.count + values * others.bytes) / Self.bytesEach
+    }
+
+    private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+
     private static func bytes(beyondASCII value: Value) -> Int {
-        guard case .string(let text) = value, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return 0 }
+        guard case .string(let text) = value, !isASCII(text) else { return 0 }
         return text.utf8.count
+    }
+}
+
+extension ComparisonWork {
+    /// What values are compared with: of a query, or of several conditions of it together.
+    struct Others {
+        fileprivate private(set) var count = 0
+        fileprivate private(set) var bytes = 0
+
+        /// Bytes of ASCII that cost as much as one of another text: they are compared as they are.
+        private static let bytesOfASCII = 8
+
+        init(_ values: [Value] = []) { add(values) }
+
+        mutating func add(_ values: [Value]) {
+            count += values.count
+            for case .string(let text) in values {
+                bytes += ComparisonWork.isASCII(text) ? text.utf8.count / Self.bytesOfASCII : text.utf8.count
+            }
+        }
     }
 }

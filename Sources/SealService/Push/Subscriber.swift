@@ -73,7 +73,7 @@ struct Subscriber {
     let message: Sealkit_V1_Subscription
     let firesOn: SubscriptionRow.FiresOn
     private let predicate: Query.Predicate
-    private let asksForWords: Bool
+    private let comparing: PredicateWork
 
     /// Nil when the predicate cannot be read.
     init?(owner: Int64, environment: Int64, database: Int64, message: Sealkit_V1_Subscription) {
@@ -81,32 +81,19 @@ struct Subscriber {
         (self.owner, self.environment, self.database, self.message) = (owner, environment, database, message)
         firesOn = SubscriptionRow.FiresOn(rawValue: Int64(message.firesOn))
         predicate = query.predicate
-        asksForWords = query.predicate.conditions.contains { if case .words = $0.test { true } else { false } }
+        comparing = PredicateWork(query.predicate)
     }
 
     var firesOnce: Bool { firesOn.contains(.once) }
 
     private func subject(of record: ChangedRecord) throws -> Query.Subject {
-        try asksForWords ? record.subjectWithWords() : record.subject()
+        try comparing.asksForWords ? record.subjectWithWords() : record.subject()
     }
 
     /// What finding out whether it matches costs (`ComparisonWork`).
     func work(with record: ChangedRecord) throws -> Int {
         guard record.change.type == message.recordType else { return 1 }
-        var work = 1
-        for condition in predicate.conditions {
-            switch condition.test {
-            case .never, .near: work += 1
-            case .words(let text, _): work += ComparisonWork.of(text)
-            case .beginsWith(let key, let prefix): work += try record.work(of: key).times([.string(prefix)])
-            case .compare(let key, _, let value), .contains(let key, let value):
-                work += try record.work(of: key).times([value])
-            case .between(let key, let low, let high): work += try record.work(of: key).times([low, high])
-            case .isIn(let key, let values), .containsAny(let key, let values):
-                work += try record.work(of: key).times(values)
-            }
-        }
-        return work
+        return try comparing.of { key in try record.work(of: key) }
     }
 
     /// What is kept for the notification; nil when the subscription does not fire.

@@ -44,7 +44,10 @@ package struct QueryPager {
                 if let position = cursor.snapshots[zone.number], position > zone.position { throw QueryCursor.expired }
             }
         }
-        return query.sortDescriptors.isEmpty ? try inTurn() : try merged()
+        // They follow from the query alone, which may have more values than a zone has records.
+        let drivers = QueryDriver.all(query, type)
+        let comparing = PredicateWork(query.predicate)
+        return query.sortDescriptors.isEmpty ? try inTurn(drivers, comparing) : try merged(drivers, comparing)
     }
 
     /// Where to go on after one of a page's results, when those after it had no room.
@@ -61,22 +64,23 @@ package struct QueryPager {
             snapshots: query.sortDescriptors.isEmpty ? snapshots.filter { $0.key == zone.number } : snapshots)
     }
 
-    private func run(_ zone: ZoneRow, snapshot: Int64) -> QueryRun {
+    private func run(_ zone: ZoneRow, snapshot: Int64, _ comparing: PredicateWork) -> QueryRun {
         QueryRun(
             query: query, type: type, zone: zone, rights: rights, snapshot: snapshot, isContinued: cursor != nil,
-            order: QueryOrder(ascending: query.sortDescriptors.map(\.ascending)), connection: connection)
+            order: QueryOrder(ascending: query.sortDescriptors.map(\.ascending)), comparing: comparing,
+            connection: connection)
     }
 
     /// Of a zone, without an order.
     private static let beginning = QueryPlace(keys: [IndexKey(bytes: [])], record: QueryPlace.lowest)
 
     /// Without an order: one zone after the other.
-    private func inTurn() throws -> Page {
+    private func inTurn(_ drivers: [QueryDriver], _ comparing: PredicateWork) throws -> Page {
         var page = Page()
         var budget = QueryBudget()
         for (index, zone) in zones.enumerated() where zone.number >= cursor?.zone ?? .min {
             // The zones before have cost enough: which way this one is gone through the next page finds out.
-            if budget.counted <= 0 {
+            if budget.counted <= 0 || budget.isSpent {
                 page.snapshots[zone.number] = zone.position
                 page.next = cursor(QueryCursor.undecided, zone, Self.beginning, page.snapshots)
                 return page
@@ -85,11 +89,12 @@ package struct QueryPager {
             let snapshot = isResumed ? cursor?.snapshots[zone.number] ?? 0 : zone.position
             page.snapshots[zone.number] = snapshot
             let (plan, driver) = try QueryPlan.make(
-                query, type, chosen: isResumed ? cursor?.chosen : nil, gathered: Self.gathered, budget: &budget,
+                query, type, drivers, chosen: isResumed ? cursor?.chosen : nil, gathered: Self.gathered,
+                budget: &budget,
                 in: zone, connection)
             // One more than wanted tells whether there is more.
             let wanted = limit - page.found.count + 1
-            var part = try run(zone, snapshot: snapshot).page(
+            var part = try run(zone, snapshot: snapshot, comparing).page(
                 plan, after: isResumed ? cursor?.place : nil, limit: wanted, gathered: Self.gathered, budget: &budget)
             let isFull = part.found.count >= wanted
             if isFull {
@@ -106,12 +111,13 @@ package struct QueryPager {
                 page.next = cursor(UInt8(driver), zone, reached, page.snapshots)
                 return page
             }
+            budget.entries -= plan.lookUps
         }
         return page
     }
 
     /// In an order: each zone's first results, merged.
-    private func merged() throws -> Page {
+    private func merged(_ drivers: [QueryDriver], _ comparing: PredicateWork) throws -> Page {
         guard zones.count <= Self.mostOrderedZones else {
             throw ServerError(
                 .limitExceeded, "An order over more than \(Self.mostOrderedZones) zones cannot be asked for.",
@@ -134,8 +140,8 @@ package struct QueryPager {
             // A zone's own: which way it is gone through does not depend on those before it.
             budget.counted = max(budget.counted / share, Self.countedConditions * (gathered + 1))
             let (plan, _) = try QueryPlan.make(
-                query, type, chosen: nil, gathered: gathered, budget: &budget, in: zone, connection)
-            let part = try run(zone, snapshot: snapshot).page(
+                query, type, drivers, chosen: nil, gathered: gathered, budget: &budget, in: zone, connection)
+            let part = try run(zone, snapshot: snapshot, comparing).page(
                 plan, after: start(in: zone, order), limit: limit + 1, gathered: gathered, budget: &budget)
             whole.ordered = budget.ordered
             all += part.found.map { Found(zone: index, place: $0, driver: 0) }

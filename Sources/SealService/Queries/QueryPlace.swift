@@ -39,7 +39,7 @@ struct QueryOrder: Sendable {
 package struct QueryBudget {
     /// Index entries and records' heads that are looked at.
     package var entries = 10_000
-    /// Records that are read and evaluated; a long one counts as several.
+    /// Records that are read and evaluated; a long one counts as several, and one that is compared with much.
     package var records = 2_000
     /// Index entries that are counted to find out by which condition there are the fewest candidates.
     package var counted = 10_000
@@ -48,6 +48,10 @@ package struct QueryBudget {
     package var ordered = 32_768
 
     private static let bytesPerRecord = 8_192
+    /// `ComparisonWork` that counts as a record.
+    private static let workPerRecord = 256
+    /// What comparing one record may cost: as much as all that are put in order for a page.
+    private static let mostWork = 32_768 * workPerRecord
 
     var isSpent: Bool { entries <= 0 || records <= 0 }
 
@@ -56,10 +60,26 @@ package struct QueryBudget {
         records -= Self.count(of: bytes)
     }
 
+    /// For comparing it, before that is done.
+    /// - Throws: `limitExceeded` where that alone is too much for a page.
+    mutating func charge(work: Int) throws(ServerError) {
+        guard work <= Self.mostWork else { throw Self.tooMuchToCompare }
+        records -= Self.count(ofWork: work)
+    }
+
     /// As how many a record counts.
     static func count(of bytes: Int) -> Int { 1 + bytes / bytesPerRecord }
 
+    /// As how many more.
+    static func count(ofWork work: Int) -> Int { work / workPerRecord }
+
     static let tooMuchToOrder = ServerError(
-        .limitExceeded, "More than 256 MiB of records would have to be read to put some of them in order.",
-        remedy: "Name a zone, add a condition that leaves fewer, or put large values into assets.")
+        .limitExceeded,
+        "More than 256 MiB of records would have to be read, or as much compared, to put some of them in order.",
+        remedy:
+            "Name a zone, add a condition that leaves fewer, ask for fewer values, or put large values into assets.")
+
+    private static let tooMuchToCompare = ServerError(
+        .limitExceeded, "A record has too many values to be compared with as many as the query has.",
+        remedy: "Ask for fewer values in a query.")
 }

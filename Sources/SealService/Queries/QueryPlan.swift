@@ -18,15 +18,15 @@ package enum QueryPlan {
     case nearest(key: String, IndexedType.Field)
 
     /// - Parameters:
+    ///   - drivers: the query's.
     ///   - chosen: which driver the page before came by, where there is no order.
     ///   - gathered: how many candidates are few.
     /// - Returns: the plan, and which of the drivers it goes by.
     package static func make(
-        _ query: Query, _ type: IndexedType, chosen: Int?, gathered: Int, budget: inout QueryBudget,
-        in zone: ZoneRow, _ connection: any SQLConnection
+        _ query: Query, _ type: IndexedType, _ drivers: [QueryDriver], chosen: Int?, gathered: Int,
+        budget: inout QueryBudget, in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> (plan: QueryPlan, driver: Int) {
         if query.predicate.conditions.contains(where: { $0.test == .never && !$0.isNegated }) { return (.nothing, 0) }
-        let drivers = QueryDriver.all(query, type)
         if drivers.contains(where: \.isEmpty) { return (.nothing, 0) }
         guard let first = query.sortDescriptors.first else {
             if let chosen {
@@ -67,11 +67,20 @@ package enum QueryPlan {
         var best: (index: Int, count: Int)?
         for (index, driver) in drivers.enumerated() where budget.counted > 0 {
             let count = try driver.count(upTo: best?.count ?? bound, type: query.recordType, in: zone, connection)
-            budget.counted -= count
+            budget.counted -= max(count, driver.lookUps)
             if count < best?.count ?? .max { best = (index, count) }
             if count == 0 { break }
         }
         return best
+    }
+
+    /// What going through a zone looks at where nothing is found.
+    var lookUps: Int {
+        switch self {
+        case .nothing: 0
+        case .walk(let driver), .gather(let driver, _), .groups(let driver): driver.lookUps
+        case .nearest: 1
+        }
     }
 }
 
@@ -97,6 +106,14 @@ extension QueryDriver {
         case .names: Query.SystemField.recordID.rawValue
         case .index(let key, _, _, _): key
         case .words: nil
+        }
+    }
+
+    /// Places in an index that are looked at, however few entries are there.
+    var lookUps: Int {
+        switch self {
+        case .names(let ranges), .index(_, _, _, let ranges): ranges.count
+        case .words(let words, _): words.count
         }
     }
 
@@ -129,20 +146,32 @@ extension QueryDriver {
     func stands(_ candidate: Candidate, _ record: Query.Subject) -> Bool {
         guard case .index(let key, _, _, let ranges) = self else { return true }
         guard let value = record.value(key) else { return false }
-        return IndexKey.entries(of: value).filter { entry in ranges.contains { entry >= $0.lower && entry < $0.upper } }
-            .min()
-            == candidate.key
+        return IndexKey.entries(of: value).filter { KeyRange.hold($0, in: ranges) }.min() == candidate.key
     }
 }
 
 extension KeyRange {
-    /// What is in both.
+    /// What is in both, each of them ascending and apart.
     fileprivate static func common(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {
-        left.flatMap { left in
-            right.compactMap { right in
-                let range = KeyRange(max(left.lower, right.lower), min(left.upper, right.upper))
-                return range.lower < range.upper ? range : nil
-            }
+        var common: [KeyRange] = []
+        var (first, second) = (0, 0)
+        while first < left.count, second < right.count {
+            let (one, other) = (left[first], right[second])
+            let range = KeyRange(max(one.lower, other.lower), min(one.upper, other.upper))
+            if range.lower < range.upper { common.append(range) }
+            // The one that ends first has nothing in common with what comes after the other.
+            if one.upper < other.upper { first += 1 } else { second += 1 }
         }
+        return common
+    }
+
+    /// Whether one of these, which are ascending and apart, holds a key.
+    fileprivate static func hold(_ key: IndexKey, in ranges: [KeyRange]) -> Bool {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upper > key { high = middle } else { low = middle + 1 }
+        }
+        return low < ranges.count && ranges[low].lower <= key
     }
 }

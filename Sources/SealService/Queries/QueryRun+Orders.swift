@@ -29,7 +29,9 @@ extension QueryRun {
             let names = try all(driver.only(current), atMost: Self.mostOrdered)
             guard names.count <= Self.mostOrdered else { throw Self.tooMany("have the same value in the first key") }
             budget.entries -= names.count
-            let group = try ordered(names, after: start, limit: limit - page.found.count, &budget)
+            guard let group = try ordered(names, after: start, limit: limit - page.found.count, &budget) else {
+                throw QueryBudget.tooMuchToOrder
+            }
             page.found += group.found
             if let reached = group.reached {
                 page.reached = reached

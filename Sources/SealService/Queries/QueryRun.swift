@@ -14,6 +14,8 @@ package struct QueryRun {
     package let snapshot: Int64
     let isContinued: Bool
     let order: QueryOrder
+    /// What comparing a record with the query costs.
+    let comparing: PredicateWork
     package let connection: any SQLConnection
 
     package struct Page {
@@ -68,8 +70,19 @@ package struct QueryRun {
         budget.charge(bytes: stored?.fields.count ?? 0)
         guard let record = stored, !record.isDeleted, record.type == type.name else { return nil }
         if let rights, try rights.refusalToRead(Statement(canonicalBytes: record.statement)) != nil { return nil }
-        let subject = try Query.Subject(record, type)
+        var subject = try Query.Subject(record, type)
+        try budget.charge(work: work(with: subject))
+        if comparing.asksForWords { subject.keepWords() }
         return query.matches(subject) ? subject : nil
+    }
+
+    private func work(with record: Query.Subject) -> Int {
+        var sum = comparing.of { key in ComparisonWork(record.value(key)) }
+        guard comparing.asksForWords else { return sum }
+        for (key, value) in record.fields where type.searchable.contains(key) {
+            sum += ComparisonWork.ofWords(of: value)
+        }
+        return sum
     }
 
     // MARK: Few candidates
@@ -79,14 +92,22 @@ package struct QueryRun {
         _ budget: inout QueryBudget
     ) throws -> Page {
         let names = try all(driver)
-        if let own, try !fit(names, budget) { return try walk(own, after: place, limit: limit, budget: &budget) }
-        return try ordered(names, after: place, limit: limit, &budget)
+        let whole = budget
+        if try own == nil || fit(names, budget) {
+            if let page = try ordered(names, after: place, limit: limit, &budget) { return page }
+            // What they hold made comparing them dearer than their length told.
+            budget = whole
+            budget.ordered = 0
+        }
+        guard let own else { throw QueryBudget.tooMuchToOrder }
+        return try walk(own, after: place, limit: limit, budget: &budget)
     }
 
     /// Whether so many records may be read to put them in order. How long they are is asked only where it matters.
     private func fit(_ names: Set<String>, _ budget: QueryBudget) throws -> Bool {
-        guard names.count > budget.ordered / QueryBudget.count(of: Limits.recordBytes) else { return true }
-        var count = 0
+        let work = QueryBudget.count(ofWork: comparing.of { _ in ComparisonWork(nil) })
+        guard names.count > budget.ordered / (QueryBudget.count(of: Limits.recordBytes) + work) else { return true }
+        var count = names.count * work
         try connection.runEach(
             "SELECT LENGTH(fields) AS bytes FROM record WHERE owner = $1 AND zone = $2 AND name = $3",
             names.map { zone.key + [.text($0)] }
@@ -116,12 +137,13 @@ package struct QueryRun {
         return names
     }
 
-    /// Those that are results and come after a place, in order.
+    /// Those that are results and come after a place, in order; nil where that costs more than is left for it.
     func ordered(
         _ names: Set<String>, after place: QueryPlace?, limit: Int, _ budget: inout QueryBudget
-    ) throws -> Page {
+    ) throws -> Page? {
         var places: [QueryPlace] = []
         for name in names {
+            guard budget.ordered > 0 else { return nil }
             if let found = try self.place(of: name, after: place, &budget) { places.append(found) }
         }
         places.sort { order.precedes($0, $1) }
