@@ -97,6 +97,36 @@ import Testing
                 == .zoneNotFound)
     }
 
+    /// What this device has written since the server looked is given as it is now, and nothing of it is held against
+    /// what comes after it.
+    @Test(arguments: [1, 10]) func aResultThatIsWrittenMeanwhileAccusesNobody(limit: Int) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let first = try await ann.own.save(thing("a", 1, in: zone))
+        _ = try await ann.own.modifyRecords(saving: [thing("b", 2, in: zone), thing("c", 3, in: zone)])
+        let network = try HostileNetwork(ann.server)
+        let isDone = LockedValue(false)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("records/query"), !isDone.value else { return }
+            isDone.change { $0 = true }
+            var newer = first
+            newer["age"] = 9
+            _ = try await ann.own.save(newer)
+        }
+        let reader = try ann.through(network)
+        var page = try await reader.own.records(
+            matching: query("age > 0", Self.upwards), inZoneWith: zone, resultsLimit: limit)
+        var results = page.matchResults
+        while let cursor = page.queryCursor {
+            page = try await reader.own.records(continuingMatchFrom: cursor, resultsLimit: limit)
+            results += page.matchResults
+        }
+        #expect(results.map(\.0.recordName) == ["a", "b", "c"])
+        #expect(results.map(\.1.failureCode) == [nil, nil, nil])
+        #expect(try results[0].1.get()["age"] == 9)
+        #expect(try await ann.container.violations().isEmpty)
+    }
+
     // MARK: A server that lies
 
     private func deceived(

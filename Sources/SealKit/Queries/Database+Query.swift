@@ -9,8 +9,9 @@ extension Database {
     /// The records that a query finds, verified one by one.
     ///
     /// Each record has been held against the query on this device: one that does not fulfil it, or comes in another
-    /// order, is an `integrityFailure`. What the server leaves out cannot be noticed. The contents of assets come along
-    /// unless the database is ``fetchingAssets(_:)`` on demand.
+    /// order, is an `integrityFailure`. One that this device writes meanwhile is given as it is then, where the server
+    /// has met it. What the server leaves out cannot be noticed. The contents of assets come along unless the database
+    /// is ``fetchingAssets(_:)`` on demand.
     /// - Parameters:
     ///   - query: record type, predicate and order.
     ///   - zoneID: nil for all zones of the private database; the shared database is asked for one zone.
@@ -174,6 +175,8 @@ private struct QueryCheck {
         guard query.matches(subject), let keys = query.sortKeys(of: subject) else {
             return refused(id, "was given as a query's result and is none")
         }
+        // Its place in the answer is that of what it held then: it says nothing of what comes before and after it.
+        guard !outcome.isNewer(than: wire) else { return .success(record) }
         if let last, !query.isOrdered(last, keys) {
             return refused(id, "was given in another order than was asked for")
         }
