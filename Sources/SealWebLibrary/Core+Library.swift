@@ -14,6 +14,7 @@ extension Core {
         case .previewRequest: try previewRequest(&reader, &writer)
         case .shareEndRequest: try shareEndRequest(&reader, &writer)
         case .publicZone: try publicZone(&reader, &writer)
+        case .publicMoment: try publicMoment(&reader, &writer)
         case .publicLookupAnswer: try publicLookupAnswer(&reader, &writer)
         case .publicQueryAnswer: try publicQueryAnswer(&reader, &writer)
         case .publicRecord: try publicRecord(&reader, &writer)

@@ -15,49 +15,63 @@ extension Core {
         writer.number(publicZones.insert(zone, &last))
     }
 
-    /// A public database, the names that were asked for, the answer → of each why it is not there or not believed, or
-    /// nothing.
+    /// A public database → the moment that goes with what is asked next, to its answer.
+    func publicMoment(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        writer.number(try core { () throws(SealError) in try publicZones[try reader.number()].moment })
+    }
+
+    /// A public database, the moment at which it was asked, the names that were asked for, the answer → of each why it
+    /// is not there or not believed, or nothing.
     func publicLookupAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
-        let (zone, names, answer, bytes) = try core {
-            () throws(SealError) -> (PublicZone, [String], Wire.LookupRecordsResponse, Int) in
-            let zone = try publicZones[try reader.number()]
+        let (zone, moment, names, answer, bytes) = try core {
+            () throws(SealError) -> (PublicZone, Int64, [String], Wire.LookupRecordsResponse, Int) in
+            let (zone, moment) = (try publicZones[try reader.number()], try reader.number(Int64.self))
             var names: [String] = []
             for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 4)) {
                 names.append(try reader.string(atMost: Limits.nameBytes))
             }
             let bytes = try reader.blob(atMost: reader.remaining)
-            return (zone, names, try Wire.LookupRecordsResponse(protobuf: bytes), bytes.count)
+            return (zone, moment, names, try Wire.LookupRecordsResponse(protobuf: bytes), bytes.count)
         }
         guard answer.results.count == names.count else { throw Refusal("unexpected") }
-        var (records, asked): ([Wire.Record], [String]) = ([], [])
+        var (records, shown): ([Wire.Record], [String]) = ([], [])
         for (result, name) in zip(answer.results, names) {
             // Of one that is gone the failure has what shows that.
             guard let record = result.shown else { continue }
             records.append(record)
-            asked.append(name)
+            shown.append(name)
         }
-        var refusals = try zone.take(records, by: answer.authors, asked: asked, bytes: bytes).makeIterator()
+        var outcomes = try zone.take(records, by: answer.authors, named: shown, asked: moment, bytes: bytes)
+            .makeIterator()
         writer.number(UInt32(names.count))
         for (result, name) in zip(answer.results, names) {
-            let isThere = zone.shown(name).map { !$0.isGone } ?? false
-            if result.shown != nil, let refusal = refusals.next() {
-                writer.string(refusal?.name ?? (isThere ? "" : "unknownItem"))
-            } else {
-                // What this module has seen is not taken back without a word that is signed.
-                writer.string(isThere ? "withheld" : Refusal(code: result.failureCode ?? "").name)
+            let refusal: Refusal?
+            switch result.shown == nil ? nil : outcomes.next() {
+            case .refused(let reason): refusal = reason
+            case .read, .overtaken: refusal = zone.refusalToShow(name)
+            case nil: refusal = zone.refusal(of: name, said: result.failureCode, asked: moment)
             }
+            writer.string(refusal?.name ?? "")
         }
     }
 
-    /// A public database, the query that was asked (`Query.init`), the answer → where the next page begins, or nothing;
-    /// of each record its name, and why it is not believed, or nothing: also what is given twice, in another order, or
-    /// not asked for.
-    func publicQueryAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
-        let (zone, query, answer, bytes) = try core {
-            () throws(SealError) -> (PublicZone, Query, Wire.QueryRecordsResponse, Int) in
-            let (zone, query) = (try publicZones[try reader.number()], try Query(&reader))
+    /// A public database, the moment at which it was asked, where the page begins, or nothing, the query that was asked
+    /// (`Query.init`), the answer → where the next page begins, or nothing; of each record its name, and why it is not
+    /// believed, or nothing: also what is given twice, in another order, or not asked for, over all pages. Of what was
+    /// written meanwhile that which is a result no more is left out.
+    mutating func publicQueryAnswer(
+        _ reader: inout CanonicalReader, _ writer: inout CanonicalWriter
+    ) throws(Refusal) {
+        let (zone, moment, marker) = try core {
+            () throws(SealError) -> (PublicZone, Int64, [UInt8]) in
+            let (zone, moment) = (try publicZones[try reader.number()], try reader.number(Int64.self))
+            return (zone, moment, try reader.blob(atMost: reader.remaining))
+        }
+        let (query, answer, bytes) = try core {
+            () throws(SealError) -> (Query, Wire.QueryRecordsResponse, Int) in
+            let query = try Query(&reader)
             let bytes = try reader.blob(atMost: reader.remaining)
-            return (zone, query, try Wire.QueryRecordsResponse(protobuf: bytes), bytes.count)
+            return (query, try Wire.QueryRecordsResponse(protobuf: bytes), bytes.count)
         }
         guard answer.matches.count <= Limits.itemsPerRequest else { throw Refusal("endless") }
         var records: [Wire.Record] = []
@@ -65,13 +79,26 @@ extension Core {
             guard let record = match.record else { throw Refusal("unexpected") }
             records.append(record)
         }
-        let refusals = try zone.take(records, by: answer.authors, asked: nil, bytes: bytes)
-        var check = QueryCheck(query)
+        var check = zone.check(at: marker, random: &random)
+        let page = try check.page(records, from: marker, to: answer.cursor)
+        let outcomes = try zone.take(records, by: answer.authors, named: nil, asked: moment, bytes: bytes)
+        var told: [(name: String, refusal: String)] = []
+        for (record, outcome) in zip(records, outcomes) {
+            let name = record.recordName
+            switch outcome {
+            case .refused(let refusal): told.append((name, refusal.name))
+            case .read: told.append((name, check.takes(zone.shown(name), of: query) ? "" : "unexpected"))
+            case .overtaken:
+                if let refusal = check.refusalOfNewer(zone.shown(name), of: query) { told.append((name, refusal)) }
+            }
+        }
+        check.take(page)
+        zone.keep(check, at: answer.cursor)
         writer.blob(answer.cursor)
-        writer.number(UInt32(records.count))
-        for (record, refusal) in zip(records, refusals) {
-            writer.string(record.recordName)
-            writer.string(refusal?.name ?? (check.takes(zone.shown(record.recordName)) ? "" : "unexpected"))
+        writer.number(UInt32(told.count))
+        for (name, refusal) in told {
+            writer.string(name)
+            writer.string(refusal)
         }
     }
 

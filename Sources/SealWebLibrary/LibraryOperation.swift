@@ -23,6 +23,7 @@ enum LibraryOperation: UInt32 {
     case publicChunks = 281
     case publicPartRoot = 282
     case publicAssetEnd = 283
+    case publicMoment = 284
     // Of zones and their records
     case zoneRequest = 288
     case zoneEndRequest = 289

@@ -15,6 +15,9 @@ final class PublicZone {
     private var held: [(answer: UInt64, names: [String], bytes: Int)] = []
     private var heldBytes = 0
     private var lastAnswer: UInt64 = 0
+    /// What the queries that a page is in the middle of have given, by where each goes on: the newest ones.
+    private var queries: [(marker: [UInt8], check: QueryCheck)] = []
+    private static let mostQueries = 16
     /// Whoever pages through a large database would otherwise have all of it in memory that no module gives back.
     private static let mostHeldBytes = 16 << 20
     /// What an answer takes here beside its records.
@@ -53,6 +56,53 @@ final class PublicZone {
 
     func shown(_ name: String) -> Shown? { known[name] }
 
+    /// What is known by now: an answer that was asked for by then may be older than what comes to be known later.
+    var moment: Int64 { store.lastMoment() }
+
+    /// What became of a record of an answer.
+    enum Outcome {
+        case read
+        /// It was read anew, or written, while the server was asked: what is known is newer.
+        case overtaken
+        case refused(Refusal)
+    }
+
+    /// Why a record that was looked up is not shown, by what is known of it; nil where it is.
+    func refusalToShow(_ name: String) -> Refusal? {
+        guard let shown = known[name], !shown.isGone else { return Refusal("unknownItem") }
+        return shown.content == nil ? Refusal("keepsChanging") : nil
+    }
+
+    /// Why a record is not shown under whose name the server shows nothing.
+    /// - Parameters:
+    ///   - code: what it says.
+    ///   - moment: what was known when it was asked.
+    func refusal(of name: String, said code: String?, asked moment: Int64) -> Refusal? {
+        // No room, no permission: that it is there is not denied by it.
+        guard let shown = known[name], !shown.isGone, Absence.isSaid(by: code) else { return Refusal(code: code ?? "") }
+        // What this module has seen is not taken back without a word that is signed, unless it came to see it since.
+        guard case .seenSince = RecordJudge(store).memory(of: name, readable: nil, asked: moment) else {
+            return Refusal("withheld")
+        }
+        return refusalToShow(name)
+    }
+
+    // MARK: Queries
+
+    /// - Parameter marker: where a page goes on; empty for the first.
+    /// - Returns: what that query has given, as far as this module knows.
+    func check(at marker: [UInt8], random: inout SystemRandom) -> QueryCheck {
+        for (known, check) in queries where known == marker && !marker.isEmpty { return check }
+        return QueryCheck(random: &random)
+    }
+
+    func keep(_ check: QueryCheck, at marker: [UInt8]) {
+        guard !marker.isEmpty else { return }
+        queries.removeAll { $0.marker == marker }
+        if queries.count >= PublicZone.mostQueries { queries.removeFirst() }
+        queries.append((marker, check))
+    }
+
     /// A record that was read last, or not long ago.
     /// - Throws: `unknownItem` for what is gone or was never read; `keepsChanging` for what is to be asked for again.
     func there(_ name: String) throws(Refusal) -> (record: Shown, fields: [(name: String, field: ReadField)]) {
@@ -64,8 +114,8 @@ final class PublicZone {
     // MARK: Reading
 
     /// Takes the authors of an answer over, each held against the keys that were seen of that person before.
-    private func ground(_ chains: [Wire.IdentityChain]) throws(Refusal) -> PublicGround {
-        var ground = PublicGround(scope: scope, asked: nil)
+    private func ground(_ chains: [Wire.IdentityChain], asked moment: Int64) throws(Refusal) -> PublicGround {
+        var ground = PublicGround(scope: scope, asked: moment)
         for wire in chains {
             var chain = try core { () throws(SealError) in try IdentityChain(wire, container: scope.container) }
             if let before = authors[chain.userID], !chain.continues(before) {
@@ -80,37 +130,39 @@ final class PublicZone {
 
     /// - Parameters:
     ///   - names: that were asked for; none of a query's.
+    ///   - moment: what was known when it was asked for.
     ///   - bytes: of the answer that they came in.
-    /// - Returns: of each record why it is not believed, or nil.
     func take(
-        _ records: [Wire.Record], by chains: [Wire.IdentityChain], asked names: [String]?, bytes: Int
-    ) throws(Refusal) -> [Refusal?] {
-        var reading = RecordReading(.publicDatabase(try ground(chains)), desiredKeys: nil, refreshes: false)
+        _ records: [Wire.Record], by chains: [Wire.IdentityChain], named names: [String]?, asked moment: Int64,
+        bytes: Int
+    ) throws(Refusal) -> [Outcome] {
+        let ground = try ground(chains, asked: moment)
+        var reading = RecordReading(.publicDatabase(ground), desiredKeys: nil, refreshes: false)
         var judge = RecordJudge(store)
         // All that was seen is in one place while it changes: a second one would be copied.
         store = MemorySightings()
         defer { store = judge.store }
         lastAnswer += 1
-        var refusals: [Refusal?] = []
+        var outcomes: [Outcome] = []
         for (index, record) in records.enumerated() {
             do throws(Refusal) {
-                try take(record, asked: names.map { $0[index] }, &reading, &judge)
-                refusals.append(nil)
+                outcomes.append(try take(record, named: names.map { $0[index] }, asked: moment, &reading, &judge))
             } catch {
-                refusals.append(error)
+                outcomes.append(.refused(error))
             }
         }
         hold(records.map { $0.recordName }, bytes: bytes)
-        return refusals
+        return outcomes
     }
 
     private func take(
-        _ record: Wire.Record, asked name: String?, _ reading: inout RecordReading,
+        _ record: Wire.Record, named name: String?, asked moment: Int64, _ reading: inout RecordReading,
         _ judge: inout RecordJudge<MemorySightings>
-    ) throws(Refusal) {
+    ) throws(Refusal) -> Outcome {
         let read = try client { () throws(ClientError) in try reading.read(record, recordName: name) }
-        switch judge.admit([read.sighting], asked: nil, accepting: [], readable: nil).first {
+        switch judge.admit([read.sighting], asked: moment, accepting: [], readable: nil).first {
         case .accepted, .unknownDeletion: break
+        case .overtaken: return .overtaken
         default: throw Refusal("rollback")
         }
         var fields: [(name: String, field: ReadField)] = []
@@ -121,6 +173,7 @@ final class PublicZone {
             statement: read.statement, hash: read.verified.hash, isGone: read.isGone, created: record.creationDate,
             modified: record.modificationDate, changeTag: record.changeTag,
             content: Content(fields: fields, digests: read.digests, answer: lastAnswer))
+        return .read
     }
 
     /// The fields of the newest answer stay, and of those before it as many as there is room for.

@@ -228,6 +228,7 @@ function publicly({ hold = async () => undefined, identify = async () => undefin
     const answer = write => { const writer = new Writer(); write?.(writer); return new Reader(writer.bytes); };
     const asked = {
         publicZone: () => answer(writer => writer.u32(1)),
+        publicMoment: () => answer(writer => writer.i64(0)),
         publicLookupAnswer: () => { known = { ...server }; return answer(writer => writer.list([''], (writer, refusal) => writer.string(refusal))); },
         publicRecord: () => answer(writer => writer.string(known.tag).string('p').string('').string('Post').string('_x').i64(0)
             .list(['stars'], (writer, name) => writer.string(name).byte(0).blob(new Writer().byte(3).i64(known.stars).bytes))),
@@ -309,7 +310,7 @@ test('an answer has as many bytes as the server sends of records that are asked 
     assert.ok(mostOfLookup > mebibytes << 20);
     const asked = [];
     const call = async (route, _, __, most) => { asked.push([route, most]); throw new ServerError({ code: 'networkFailure' }); };
-    const everybody = new PublicDatabase({ account: async () => ({ call, ask: () => new Reader(new Writer().u32(1).bytes) }), containerIdentifier: 'c', environment: 'production' });
+    const everybody = new PublicDatabase({ account: async () => ({ call, ask: () => new Reader(new Writer().i64(1).bytes) }), containerIdentifier: 'c', environment: 'production' });
     await assert.rejects(everybody.fetchRecords('a'), { ckErrorCode: 'NETWORK_ERROR' });
     // A zone whose feed has left something out, which is asked for by name.
     const zone = new Zone({
@@ -319,6 +320,35 @@ test('an answer has as many bytes as the server sends of records that are asked 
     }, 1, {});
     await assert.rejects(zone.fetchRecords(), { code: 'networkFailure' });
     assert.deepEqual(asked, [['records/lookup', mostOfLookup], ['records/lookup', mostOfLookup]]);
+});
+
+test('what an answer has no room for beside other records comes with the next one', async () => {
+    for (const [room, expected] of [[2, ['abcde', 'cde', 'e']], [0, ['abcde']]]) {
+        const requests = [];
+        const asked = {
+            publicZone: writer => writer.u32(1),
+            publicMoment: writer => writer.i64(0),
+            publicLookupAnswer: writer => writer.list(requests.at(-1), (one, name) => one.string(requests.at(-1).indexOf(name) < room ? '' : 'limitExceeded')),
+            publicRecord: (writer, given) => {
+                given.u32();
+                writer.string('t').string(given.string()).string('').string('Post').string('_x').i64(0).list([], () => {});
+            },
+        };
+        const ask = (name, write) => {
+            const writer = new Writer();
+            asked[name](writer, new Reader(write(new Writer()).bytes));
+            return new Reader(writer.bytes);
+        };
+        const call = async (_, body) => {
+            requests.push(JSON.parse(new TextDecoder().decode(body)).recordNames);
+            return new Uint8Array(0);
+        };
+        const everybody = new PublicDatabase({ account: async () => ({ call, ask }), containerIdentifier: 'c', environment: 'production' });
+        const { records, errors } = await everybody.fetchRecords([...'abcde']);
+        assert.deepEqual(requests.map(names => names.join('')), expected);
+        assert.deepEqual(records.map(({ recordName }) => recordName), room ? [...'abcde'] : []);
+        assert.deepEqual(errors.map(({ ckErrorCode }) => ckErrorCode), room ? [] : Array(5).fill('BAD_REQUEST'));
+    }
 });
 
 test('a batch takes one or several, as CloudKit JS does', async () => {

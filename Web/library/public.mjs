@@ -23,6 +23,15 @@ import { changes, list, named, nameOf, response, shown } from './record.mjs';
  * @typedef {import('./module.mjs').LibraryAccount} Account
  */
 
+/** @param {string} marker as an answer has given it @returns {Uint8Array} */
+function bytesOf(marker) {
+    try {
+        return Uint8Array.from(atob(marker), character => character.charCodeAt(0));
+    } catch {
+        throw badRequest('A continuationMarker goes back as it came.');
+    }
+}
+
 export class PublicDatabase {
     #container;
     /** @type {Promise<{ account: Account, handle: number }> | undefined} */
@@ -55,10 +64,13 @@ export class PublicDatabase {
         return opening;
     }
 
-    /** @param {import('../client/server.mjs').Route} route @param {object} message @param {number} [most] bytes of the answer @returns {Promise<Uint8Array>} it as the module reads it */
-    async #ask(route, message, most) {
-        const { account } = await this.#open();
-        return exchange(account, route, message, this.#place, most);
+    /**
+     * @param {{ account: Account, handle: number }} module @param {import('../client/server.mjs').Route} route @param {object} message @param {number} [most] bytes of the answer
+     * @returns {Promise<{ bytes: Uint8Array, moment: bigint }>} the answer as the module reads it, and what was known when it was asked for: others may be faster
+     */
+    async #ask({ account, handle }, route, message, most) {
+        const moment = account.ask('publicMoment', (/** @type {Writer} */ writer) => writer.u32(handle)).i64();
+        return { moment, bytes: await exchange(account, route, { zone: { zoneName: '_defaultZone' }, ...message }, this.#place, most) };
     }
 
     /** @param {{ account: Account, handle: number }} module @param {string} name of a record that was just read @returns {CKRecord} as it was verified */
@@ -74,12 +86,24 @@ export class PublicDatabase {
         if (names.length === 0) return [];
         const module = await this.#open();
         const { account, handle } = module;
-        const bytes = await this.#ask('records/lookup', { zone: { zoneName: '_defaultZone' }, recordNames: names }, mostOfLookup);
-        /** @type {string[]} */
-        const refusals = account.ask('publicLookupAnswer', (/** @type {Writer} */ writer) => writer.u32(handle)
-            .list(names, (/** @type {Writer} */ writer, /** @type {string} */ name) => writer.string(name)).blob(bytes))
-            .list((/** @type {Reader} */ reader) => reader.string());
-        return names.map((recordName, index) => refusals[index] ? new CKError(refusals[index], { recordName }) : this.#record(module, recordName));
+        /** @type {(CKRecord | CKError)[]} */
+        const outcomes = [];
+        let wanted = names.map((_, index) => index);
+        while (wanted.length > 0) {
+            const recordNames = wanted.map(index => names[index]);
+            const { bytes, moment } = await this.#ask(module, 'records/lookup', { recordNames }, mostOfLookup);
+            /** @type {string[]} */
+            const refusals = account.ask('publicLookupAnswer', (/** @type {Writer} */ writer) => writer.u32(handle).i64(moment)
+                .list(recordNames, (/** @type {Writer} */ writer, /** @type {string} */ name) => writer.string(name)).blob(bytes))
+                .list((/** @type {Reader} */ reader) => reader.string());
+            recordNames.forEach((recordName, at) => {
+                outcomes[wanted[at]] = refusals[at] ? new CKError(refusals[at], { recordName }) : this.#record(module, recordName);
+            });
+            // What an answer has no room for beside others comes with the next one.
+            const leftOut = wanted.filter((_, at) => refusals[at] === 'limitExceeded');
+            wanted = leftOut.length < wanted.length ? leftOut : [];
+        }
+        return outcomes;
     }
 
     /**
@@ -105,9 +129,9 @@ export class PublicDatabase {
             if (isAtEnd) return { ...response([]), ...answered(query, options), moreComing: false };
             const module = await this.#open();
             const { account, handle } = module;
-            const wanted = checked(query);
-            const bytes = await this.#ask('records/query', { query: wireQuery(wanted), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
-            const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writeQuery(writer.u32(handle), wanted).blob(bytes));
+            const [wanted, place] = [checked(query), bytesOf(continuationMarker)];
+            const { bytes, moment } = await this.#ask(module, 'records/query', { query: wireQuery(wanted), cursor: continuationMarker, resultsLimit });
+            const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writeQuery(writer.u32(handle).i64(moment).blob(place), wanted).blob(bytes));
             const marker = btoa(String.fromCharCode(...answer.blob()));
             /** @type {{ recordName: string, refusal: string }[]} */
             const found = answer.list((/** @type {Reader} */ reader) => ({ recordName: reader.string(), refusal: reader.string() }));

@@ -689,6 +689,68 @@ const otherCity = await lie(query => { query.filterBy[0].comparator = 'NOT_EQUAL
 assert.deepEqual([otherCity.records, otherCity.errors.map(error => refusal('INTEGRITY_ERROR', 'unexpected')(error))], [[], [true, true]]);
 const turned = await lie(query => { query.sortBy[0].descending = true; }, { sortBy: { fieldName: 'part' } });
 assert.deepEqual([turned.records.map(({ recordName }) => recordName), turned.errors.length], [['c2'], 2]);
+// Nor one that gives a page again, or pages in another order.
+const pagesOfCities = [];
+const replaying = (pages, asked) => meanwhile(async (url, ask) => {
+    if (!url.includes('/records/query')) return ask();
+    if (pages.length > 0) return pages.shift().clone();
+    const answer = await ask();
+    pagesOfCities.push(answer.clone());
+    return answer;
+}, asked);
+const [byPart, one] = [{ recordType: 'City', sortBy: { fieldName: 'part' } }, { resultsLimit: 1 }];
+const firstCity = await replaying([], () => everybody.performQuery(byPart, one));
+await replaying([], () => everybody.performQuery(firstCity));
+await assert.rejects(replaying([pagesOfCities[0]], () => everybody.performQuery(firstCity)), refusal('INTEGRITY_ERROR', 'circle'));
+const swapped = await replaying([pagesOfCities[1]], () => everybody.performQuery(byPart, one));
+const pageBefore = await replaying([pagesOfCities[0]], () => everybody.performQuery(swapped));
+assert.deepEqual([pageBefore.records, pageBefore.errors.map(error => refusal('INTEGRITY_ERROR', 'unexpected')(error))], [[], [true]]);
+await assert.rejects(everybody.performQuery(byPart, { continuationMarker: 'ä' }), refusal('BAD_REQUEST', 'invalidArguments'));
+// What was written while the server was asked is newer than its answer, which accuses nobody.
+const races = await everybody.saveRecords([1, 2].map(stars => ({ recordType: 'Race', recordName: `race${stars}`, fields: { stars } })));
+assert.deepEqual(races.errors, []);
+const overtaking = async (route, read, write) => {
+    let [isHeld, arrive, goOn] = [false, () => undefined, () => undefined];
+    const [there, released] = [new Promise(resolve => { arrive = resolve; }), new Promise(resolve => { goOn = resolve; })];
+    return meanwhile(async (url, ask) => {
+        if (isHeld || !url.includes(route)) return ask();
+        isHeld = true;
+        const answer = await ask();
+        arrive();
+        await released;
+        return answer;
+    }, async () => {
+        const reading = read();
+        await there;
+        const written = await write();
+        assert.deepEqual(written.errors, []);
+        goOn();
+        return [(await reading), written.records[0]];
+    });
+};
+const starsOf = ({ records, errors }) => [errors, records.map(({ recordName, fields }) => [recordName, fields.stars.value])];
+const allRaces = () => everybody.performQuery({ recordType: 'Race', sortBy: { fieldName: 'stars' } });
+const [foundLate, faster] = await overtaking('/records/query', allRaces, () => everybody.saveRecords({ ...races.records[0], fields: { stars: 9 } }));
+assert.deepEqual(starsOf(foundLate), [[], [['race1', 9], ['race2', 2]]]);
+const [readLate] = await overtaking('/records/lookup', () => everybody.fetchRecords('race1'), () => everybody.saveRecords({ ...faster, fields: { stars: 10 } }));
+assert.deepEqual(starsOf(readLate), [[], [['race1', 10]]]);
+const [noneYet] = await overtaking('/records/lookup', () => everybody.fetchRecords('race3'), () => everybody.saveRecords({ recordType: 'Race', recordName: 'race3', fields: { stars: 3 } }));
+assert.deepEqual(starsOf(noneYet), [[], [['race3', 3]]]);
+const [goneLate] = await overtaking('/records/query', allRaces, async () => {
+    const deleted = await everybody.deleteRecords('race3');
+    assert.ok(refusal('NOT_FOUND', 'unknownItem')((await everybody.fetchRecords('race3')).errors[0]));
+    return deleted;
+});
+assert.deepEqual(starsOf(goneLate), [[], [['race2', 2], ['race1', 10]]]);
+// Whoever may not read a record any more is told that, and not that it was held back.
+const onlooker = new Container(configuration).publicCloudDatabase;
+assert.deepEqual(starsOf(await onlooker.fetchRecords('race2')), [[], [['race2', 2]]]);
+const [{ schema: withRights }] = await sealkit('schema', 'export', ...management);
+const withoutRights = withRights.replace(/(RECORD TYPE Race \([^;]*?),\s*GRANT READ TO "_world"/, '$1');
+assert.notEqual(withoutRights, withRights);
+await writeFile(`${folder}/rights.ckdb`, withoutRights);
+await sealkit('schema', 'import', '--file', `${folder}/rights.ckdb`, ...management);
+assert.ok(refusal('ACCESS_DENIED', 'permissionFailure')((await onlooker.fetchRecords('race2')).errors[0]));
 // Its files are no secrets: in one part, in several, and without a byte.
 const [photo, film] = [Buffer.from('a photo'), Buffer.from(large)];
 const publicly = [];
