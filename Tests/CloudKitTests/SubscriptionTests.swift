@@ -97,11 +97,17 @@ import Testing
                 let others: [CKSubscription] = [
                     CKDatabaseSubscription(), notes, lists, CKRecordZoneSubscription(zoneID: zone), ofZone,
                 ]
-                return others + queries
+                let compounds: [CKSubscription] = ["a", "b"].map { name in
+                    let parts = [NSPredicate(format: "recordID = %@", name), NSPredicate(value: true)]
+                    return CKQuerySubscription(
+                        recordType: "Note", predicate: NSCompoundPredicate(andPredicateWithSubpredicates: parts),
+                        options: .firesOnRecordCreation)
+                }
+                return others + queries + compounds
             }
             for subscription in all() { try await database.save(subscription) }
             let ids = Set(all().map(\.subscriptionID))
-            #expect(ids.count == 7)
+            #expect(ids.count == 9)
             let saved = try await database.allSubscriptions()
             #expect(Set(saved.map(\.subscriptionID)) == ids)
         }

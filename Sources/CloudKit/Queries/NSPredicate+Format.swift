@@ -145,7 +145,12 @@ extension SealKit.Query.Predicate {
 }
 
 extension NSPredicate {
-    var text: String { (self as any HavingFormat).predicateFormat }
+    /// One that tells it from others: to Foundation's own every compound is "FALSEPREDICATE".
+    var text: String {
+        guard let compound = self as? NSCompoundPredicate else { return (self as any HavingFormat).predicateFormat }
+        let parts = compound.subpredicates.map { $0.text }.joined(separator: ", ")
+        return "\(compound.compoundPredicateType.rawValue)(\(parts))"
+    }
 }
 
 /// Foundation discourages reading a predicate's text, which for the constants is their meaning.
