@@ -113,6 +113,24 @@ import Testing
         }
     }
 
+    /// As the server gives it back it is archived like one that was made here.
+    @Test func whatWasFetchedIsArchived() throws {
+        for predicate in [NSPredicate(value: true), NSPredicate(format: "number > %d AND title BEGINSWITH %@", 3, "a")]
+        {
+            let made = CKQuerySubscription(recordType: "Note", predicate: predicate, subscriptionID: "query")
+            let fetched = try #require(CKSubscription.face(of: try made.sealed()) as? CKQuerySubscription)
+            let data = try NSKeyedArchiver.archivedData(withRootObject: fetched, requiringSecureCoding: true)
+            let kept = try #require(
+                try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuerySubscription.self, from: data))
+            #expect(kept.subscriptionID == "query")
+            #expect(kept.recordType == "Note")
+            #expect(kept.predicate == fetched.predicate)
+            #expect(
+                try SealKit.Query.Predicate(kept.predicate).conditions
+                    == SealKit.Query.Predicate(predicate).conditions)
+        }
+    }
+
     /// It is one subscription from then on, whatever it is about.
     @Test func anIDThatWasReadStays() {
         let subscription = CKDatabaseSubscription()

@@ -26,6 +26,8 @@ extension NSCoder {
             let arguments = text.arguments.compactMap { (try? $0.get()).map { archived(argument: $0) } }
             guard arguments.count == text.arguments.count else { return nil }
             return NSArray(array: [NSString(string: "format"), NSString(string: text.source)] + arguments)
+        case let read as ReadPredicate:
+            return (try? read.predicate.kept()).map { NSArray(array: [NSString(string: "read"), NSData(data: $0)]) }
         case let compound as NSCompoundPredicate:
             let kind: String
             switch compound.compoundPredicateType {
@@ -51,6 +53,9 @@ extension NSCoder {
             let arguments = rest.dropFirst().compactMap { ($0 as? [Any]).flatMap(argument) }
             guard let source = rest.first as? String, arguments.count == rest.count - 1 else { return nil }
             return TextPredicate(source, arguments)
+        case "read":
+            guard let kept = rest.first as? Data, rest.count == 1 else { return nil }
+            return (try? SealKit.Query.Predicate(kept: kept)).map { ReadPredicate($0) }
         case "and", "not":
             let subpredicates = rest.compactMap { ($0 as? [Any]).flatMap(predicate) }
             guard subpredicates.count == rest.count else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 import SealKit
 
-/// The predicate of a subscription as the server has it: no text any more, and good for another query.
+/// The predicate of a subscription as the server has it: no text any more, and good for another query and an archive.
 final class ReadPredicate: NSPredicate {
     let predicate: SealKit.Query.Predicate
 

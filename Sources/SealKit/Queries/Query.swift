@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 // Exported: `Query.Field("folder") == "work"` finds its operators by the module that they stand in, and an app imports
 // this one.
 @_exported public import SealQuery
@@ -66,6 +66,14 @@ extension Query.Cursor: Codable {
             last: last.map { $0.map { Data($0.bytes) } }
         ).encode(to: encoder)
     }
+}
+
+extension Query.Predicate {
+    /// - Parameter kept: of `kept()`.
+    package init(kept: Data) throws { self = try Query(Sealkit_V1_Query(serializedBytes: kept)).predicate }
+
+    /// As bytes, for an archive.
+    package func kept() throws -> Data { try Query(recordType: "Kept", predicate: self).wire.serializedData() }
 }
 
 extension Record.ID: Query.Argument {
