@@ -73,6 +73,33 @@ import Testing
         }
     }
 
+    /// What an app does with its results: the element that each was found by is taken off of it.
+    @Test func aListThatLosesAnElementComesOnce() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            func tags(_ tags: String...) -> [String: Value] { ["tags": .list(tags.map { .string($0) })] }
+            let saved = try await QueryTests.save(["r0": tags("a", "b"), "r1": tags("b")], by: anna, in: zone)
+            let query = try QueryTests.query("ANY tags IN {'a', 'b'}")
+            let first = try await anna.query(query, in: zone, limit: 1)
+            let found = try #require(saved["r0"])
+            #expect(try await anna.codes([.thing(after: found, tags("b"))], in: zone) == [nil])
+            let rest = try await anna.query(query, in: zone, cursor: first.cursor)
+            #expect((first.matches + rest.matches).map(\.record.recordName) == ["r0", "r1"])
+        }
+    }
+
+    @Test func aTextThatIsEmptiedAndFilledComesOnce() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            var found = try await anna.save([.thing("r0", ["name": .string("x")])], in: zone)[0]
+            #expect(try await anna.codes([.thing("r1", ["name": .string("x")])], in: zone) == [nil])
+            let query = try QueryTests.query("self CONTAINS 'x'")
+            let first = try await anna.query(query, in: zone, limit: 1)
+            found = try await anna.save([.thing(after: found, ["name": .string("")])], in: zone)[0]
+            #expect(try await anna.codes([.thing(after: found, ["name": .string("x")])], in: zone) == [nil])
+            let rest = try await anna.query(query, in: zone, cursor: first.cursor)
+            #expect((first.matches + rest.matches).map(\.record.recordName) == ["r0", "r1"])
+        }
+    }
+
     @Test func zonesOfADatabaseAreAskedTogether() async throws {
         try await QueryTests.withZone { anna, zone, _ in
             let other = try await anna.makeZone("other")

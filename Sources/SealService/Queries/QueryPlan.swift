@@ -124,6 +124,16 @@ extension QueryDriver {
         }
     }
 
+    /// Whether an entry says nothing of where its record was found before: by another element of the list, which is
+    /// gone, or by the number that its words had.
+    var tellsNothingOfBefore: Bool {
+        switch self {
+        case .names: false
+        case .index(_, _, let isList, _): isList
+        case .words: true
+        }
+    }
+
     /// A list can fulfil two conditions with two elements, so only what has one value narrows.
     private func narrows(with other: QueryDriver) -> Bool {
         switch (self, other) {

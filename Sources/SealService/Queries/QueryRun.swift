@@ -52,7 +52,10 @@ package struct QueryRun {
                 place = here
                 budget.entries -= 1
                 if !candidate.isOther, candidate.since ?? 0 <= snapshot {
-                    if let record = try match(candidate.record, &budget), driver.stands(candidate, record) {
+                    let moment = driver.tellsNothingOfBefore ? snapshot : nil
+                    if let record = try match(candidate.record, savedBy: moment, &budget),
+                        driver.stands(candidate, record)
+                    {
                         page.found.append(here)
                     }
                 }
@@ -65,10 +68,15 @@ package struct QueryRun {
     }
 
     /// The record, if it is a result.
-    func match(_ name: String, _ budget: inout QueryBudget) throws -> Query.Subject? {
+    /// - Parameter moment: a place in the zone's feed: what was saved after it is left out.
+    func match(
+        _ name: String, savedBy moment: Int64? = nil, _ budget: inout QueryBudget
+    ) throws -> Query.Subject? {
         let stored = try StoredRecord.find(name, in: zone, connection)
         budget.charge(bytes: stored?.fields.count ?? 0)
-        guard let record = stored, !record.isDeleted, record.type == type.name else { return nil }
+        guard let record = stored, !record.isDeleted, record.type == type.name,
+            record.position <= moment ?? record.position
+        else { return nil }
         if let rights, try rights.refusalToRead(Statement(canonicalBytes: record.statement)) != nil { return nil }
         var subject = try Query.Subject(record, type)
         try budget.charge(work: work(with: subject))
