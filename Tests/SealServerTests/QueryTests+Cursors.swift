@@ -222,7 +222,7 @@ import Testing
             SecretBytes(random: &random), try QueryTests.query("age >= 0"), zone: nil, user: nil, path)
         func length(_ record: String, key: Int) -> Int {
             let place = QueryPlace(keys: [IndexKey(bytes: [UInt8](repeating: 1, count: key))], record: record)
-            return QueryCursor(driver: 0, zone: 1, place: place, snapshots: [1: 1]).data(seal).count
+            return QueryCursor(driver: 0, zone: 1, place: place, snapshots: [1: 1], run: 1).data(seal).count
         }
         let lengths = ["a", String(repeating: "a", count: 100), String(repeating: "a", count: 255)].flatMap { name in
             [0, 1, 63, 300, 500].map { length(name, key: $0) }
@@ -268,7 +268,7 @@ import Testing
             let opened = try QueryCursor(cursor, seal, keys: 1)
             let future = QueryCursor(
                 driver: opened.driver, zone: opened.zone, place: opened.place,
-                snapshots: opened.snapshots.mapValues { $0 + 1_000 }
+                snapshots: opened.snapshots.mapValues { $0 + 1_000 }, run: opened.run
             ).data(seal)
             #expect(try await code(future, query, zone) == .changeTokenExpired)
             // Whatever else a cursor says, the answer is a page or a refusal.

@@ -51,12 +51,16 @@ import Testing
     // MARK: Feeds
 
     @Test func tokensOfALostFutureExpireAlsoOnceTheFeedHasGrownPastThem() async throws {
-        struct Tokens: Sendable { var zone = Data(), half = Data(), database = Data() }
+        struct Tokens: Sendable { var zone = Data(), half = Data(), database = Data(), query = Data() }
+        let query = try QueryTests.query("TRUEPREDICATE", type: "Note")
         try await restored { server in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             _ = try await anna.save([Write("a"), Write("b"), Write("c")], in: zone)
-            return (anna, zone, try await anna.changes(in: zone).token, try await anna.zoneChanges().token)
+            return (
+                anna, zone, try await anna.changes(in: zone).token, try await anna.zoneChanges().token,
+                try await anna.query(query, in: zone, limit: 1).cursor
+            )
         } lost: { server, kept in
             let anna = kept.0.at(server)
             let zone = kept.1
@@ -64,11 +68,13 @@ import Testing
             let next = try await anna.changes(in: zone, since: kept.2)
             #expect(next.records.isEmpty)
             #expect(try await anna.zoneChanges(kept.3).modifications.isEmpty)
+            #expect(try await anna.query(query, in: zone, cursor: kept.4).matches.count == 2)
             _ = try await anna.save([Write("x"), Write("y")], in: zone)
             _ = try await anna.makeZone("lost")
             return Tokens(
                 zone: try await anna.changes(in: zone).token, half: try await anna.changes(in: zone, limit: 2).token,
-                database: try await anna.zoneChanges().token)
+                database: try await anna.zoneChanges().token,
+                query: try await anna.query(query, in: zone, limit: 1).cursor)
         } after: { server, kept, tokens in
             let anna = kept.0.at(server)
             let zone = kept.1
@@ -77,6 +83,9 @@ import Testing
                 // Half of the feed was read as it is no more.
                 try await expectRefusal(.changeTokenExpired) { try await anna.changes(in: zone, since: tokens.half) }
                 try await expectRefusal(.changeTokenExpired) { try await anna.zoneChanges(tokens.database) }
+                try await expectRefusal(.changeTokenExpired) {
+                    try await anna.query(query, in: zone, cursor: tokens.query)
+                }
                 guard round == 0 else { break }
                 // Now the feeds stand where the tokens do, and beyond: without a run in them nobody would notice.
                 _ = try await anna.save((1...9).map { Write("new\($0)") }, in: zone)
@@ -85,6 +94,7 @@ import Testing
             // What was given out before the backup is good, and misses nothing.
             #expect(try await anna.changes(in: zone, since: kept.2).records.count == 9)
             #expect(try await anna.zoneChanges(kept.3).modifications.count == 4)
+            #expect(try await anna.query(query, in: zone, cursor: kept.4).matches.count == 11)
             #expect(try await anna.changes(in: zone).records.count == 12)
         }
     }

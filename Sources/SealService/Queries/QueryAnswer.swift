@@ -24,7 +24,7 @@ enum QueryAnswer {
             guard let record = try StoredRecord.find(found.place.record, in: zone, pager.connection) else { continue }
             let bytes = try record.serialized(desired: desired)
             if let last, writer.bytes.count + bytes.count > RecordFeed.pageBytes {
-                next = pager.cursor(after: last, of: page)
+                next = try pager.cursor(after: last, of: page)
                 break
             }
             if pager.rights != nil { authors.add(try Statement(canonicalBytes: record.statement)) }

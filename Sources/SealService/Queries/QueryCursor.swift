@@ -14,13 +14,15 @@ struct QueryCursor: Equatable {
     let place: QueryPlace
     /// The place in each zone's feed at which the query began there.
     let snapshots: [Int64: Int64]
+    /// The database's, in which it was made (`ServerRuns`).
+    let run: Int64
 
     /// In the place of a driver: which one it is, is still to be found out.
     static let undecided = UInt8.max
     /// Nil where none is decided on.
     var chosen: Int? { driver == Self.undecided ? nil : Int(driver) }
 
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
     private static let mostBytes = 16_384
 
     static let damaged = ServerError(
@@ -41,6 +43,7 @@ struct QueryCursor: Equatable {
             writer.number(zone)
             writer.number(position)
         }
+        writer.number(run)
         return Data([Self.version] + seal.close(writer.bytes))
     }
 
@@ -68,16 +71,18 @@ struct QueryCursor: Equatable {
                 positions[try reader.number()] = try reader.number()
             }
             snapshots = positions
+            run = try reader.number()
             try reader.finish()
         } catch {
             throw Self.damaged
         }
     }
 
-    init(driver: UInt8, zone: Int64, place: QueryPlace, snapshots: [Int64: Int64]) {
+    init(driver: UInt8, zone: Int64, place: QueryPlace, snapshots: [Int64: Int64], run: Int64) {
         self.driver = driver
         self.zone = zone
         self.place = place
         self.snapshots = snapshots
+        self.run = run
     }
 }

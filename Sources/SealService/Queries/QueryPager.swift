@@ -40,8 +40,10 @@ package struct QueryPager {
     func page() throws -> Page {
         if let cursor {
             for zone in zones {
-                // A place that was never given out comes from before a restore.
-                if let position = cursor.snapshots[zone.number], position > zone.position { throw QueryCursor.expired }
+                // A place that this history does not have comes from before a restore.
+                guard let position = cursor.snapshots[zone.number] else { continue }
+                let reach = try ServerRuns.reach(of: cursor.run, in: zone, connection)
+                guard let end = reach.end, position <= end else { throw QueryCursor.expired }
             }
         }
         // They follow from the query alone, which may have more values than a zone has records.
@@ -51,17 +53,18 @@ package struct QueryPager {
     }
 
     /// Where to go on after one of a page's results, when those after it had no room.
-    func cursor(after found: Found, of page: Page) -> QueryCursor {
-        cursor(found.driver, zones[found.zone], found.place, page.snapshots)
+    func cursor(after found: Found, of page: Page) throws -> QueryCursor {
+        try cursor(found.driver, zones[found.zone], found.place, page.snapshots)
     }
 
-    private func cursor(_ driver: UInt8, _ zone: ZoneRow, _ place: QueryPlace, _ snapshots: [Int64: Int64])
-        -> QueryCursor
-    {
+    private func cursor(
+        _ driver: UInt8, _ zone: ZoneRow, _ place: QueryPlace, _ snapshots: [Int64: Int64]
+    ) throws -> QueryCursor {
         QueryCursor(
             driver: driver, zone: zone.number, place: place,
             // Without an order the zones after this one begin when they are come to.
-            snapshots: query.sortDescriptors.isEmpty ? snapshots.filter { $0.key == zone.number } : snapshots)
+            snapshots: query.sortDescriptors.isEmpty ? snapshots.filter { $0.key == zone.number } : snapshots,
+            run: try ServerRuns.current(in: connection))
     }
 
     private func run(_ zone: ZoneRow, snapshot: Int64, _ comparing: PredicateWork) -> QueryRun {
@@ -82,7 +85,7 @@ package struct QueryPager {
             // The zones before have cost enough: which way this one is gone through the next page finds out.
             if budget.counted <= 0 || budget.isSpent {
                 page.snapshots[zone.number] = zone.position
-                page.next = cursor(QueryCursor.undecided, zone, Self.beginning, page.snapshots)
+                page.next = try cursor(QueryCursor.undecided, zone, Self.beginning, page.snapshots)
                 return page
             }
             let isResumed = zone.number == cursor?.zone
@@ -101,14 +104,14 @@ package struct QueryPager {
                 part.found.removeLast()
                 guard let last = part.found.last else {
                     // Nothing of this zone has room: the page before it ends where this zone begins.
-                    page.next = cursor(UInt8(driver), zone, Self.beginning, page.snapshots)
+                    page.next = try cursor(UInt8(driver), zone, Self.beginning, page.snapshots)
                     return page
                 }
                 part.reached = last
             }
             page.found += part.found.map { Found(zone: index, place: $0, driver: UInt8(driver)) }
             if let reached = part.reached {
-                page.next = cursor(UInt8(driver), zone, reached, page.snapshots)
+                page.next = try cursor(UInt8(driver), zone, reached, page.snapshots)
                 return page
             }
             budget.entries -= plan.lookUps
@@ -154,9 +157,9 @@ package struct QueryPager {
         if let frontier { all.removeAll { precedes(frontier, ($0.zone, $0.place), order) } }
         page.found = Array(all.prefix(limit))
         if all.count > limit, let last = page.found.last {
-            page.next = cursor(after: last, of: page)
+            page.next = try cursor(after: last, of: page)
         } else if let frontier {
-            page.next = cursor(0, zones[frontier.zone], frontier.place, page.snapshots)
+            page.next = try cursor(0, zones[frontier.zone], frontier.place, page.snapshots)
         }
         return page
     }

@@ -50,6 +50,11 @@ package enum ServerRuns {
         try connection.first("SELECT COALESCE(MIN(number), 0) AS first FROM server_run") { try $0.int64("first") } ?? 0
     }
 
+    /// The run that it is now.
+    package static func current(in connection: any SQLConnection) throws -> Int64 {
+        try connection.first("SELECT COALESCE(MAX(number), 0) AS last FROM server_run") { try $0.int64("last") } ?? 0
+    }
+
     // MARK: A feed's first change in a run
 
     /// The run that it is now, for a statement that moves a feed.
