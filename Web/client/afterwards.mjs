@@ -1,8 +1,11 @@
 // What few visits come to: an account that another device brings here, a share that is left, a link that an app is given.
-import { agreed } from './dialog.mjs';
+import { agreed } from './agreed.mjs';
 import { element } from './dom.mjs';
 import { codeOf } from './failure.mjs';
 import { texts } from './texts.mjs';
+
+// Whoever leaves a share is asked first.
+export { agreed };
 
 /** @typedef {import('./core.client.mjs').Ask} Ask */
 

@@ -1,5 +1,5 @@
 // What a reader changes: one record at a time, from what is shown. Loaded with the first change.
-import { agreed } from './dialog.mjs';
+import { agreed } from './agreed.mjs';
 import { choose, compare, editRecord } from './edit.mjs';
 import { refocus, same } from './records.mjs';
 import { texts } from './texts.mjs';

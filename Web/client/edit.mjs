@@ -1,5 +1,6 @@
 // A record as its reader changes it: what was sealed stays sealed, and what the reader adds is.
-import { agreed, openDialog } from './dialog.mjs';
+import { agreed } from './agreed.mjs';
+import { openDialog } from './dialog.mjs';
 import { element, icon } from './dom.mjs';
 import { codeOf } from './failure.mjs';
 import { fieldWords, same, size } from './records.mjs';

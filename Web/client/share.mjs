@@ -1,7 +1,7 @@
 // The page at a share's URL, screen by screen: no screen has a URL of its own, and what was after the # is in none.
 import { secret as first, takeSecret } from './first.mjs';
 import { origin, startCore, stretch, VisitError } from './core.client.mjs';
-import { agreed, openDialog } from './dialog.mjs';
+import { openDialog } from './dialog.mjs';
 import { element, icon } from './dom.mjs';
 import { codeOf } from './failure.mjs';
 import { later } from './later.mjs';
@@ -866,6 +866,7 @@ function addWay(title = list?.title ?? '') {
 }
 
 async function leave() {
+    const { agreed } = await later('afterwards.mjs');
     if (!await agreed(texts.leaveShare, texts.leaveHint, texts.leaveShare)) return;
     busy(texts.checking);
     await ask('leave');
