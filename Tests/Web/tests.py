@@ -37,7 +37,7 @@ from remembering import RememberingTests  # noqa: E402
 from returning import ReturningTests  # noqa: E402
 from steps import StepTests  # noqa: E402
 from ways import WayTests  # noqa: E402
-from world import Canaries, World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
+from world import Canaries, World, link_secret, recovery_key_bytes, seed_bytes, that, wide  # noqa: E402
 
 from browser import add_authenticator, kept, launch  # noqa: E402
 
@@ -328,6 +328,7 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, MissingTest
             code = gwen.prove("gwen@example.org")
             that(len(made) == 1, f"{len(made)} accounts were made")
             gwen.type_code("I have none")
+            expect(gwen.page.get_by_role("alert")).to_have_text("Type the code")
             that(proven == [], "what is no code was sent")
             # It is used up by what fails after it no more than by what is tried again.
             gwen.page.route("**/share/place", lambda route: route.abort(), times=1)
@@ -631,7 +632,8 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, MissingTest
                     that(old.wait(60) != 0, "the other device has handed over to a browser that has ended it")
                     again.press("Back")
                     continue
-                again.page.get_by_label("The six digits").fill(digits)
+                # By an input method that writes them wide, and with what people put between them.
+                again.page.get_by_label("The six digits").fill(f"{wide(digits[:3])}-{digits[3:]}")
                 again.shoot("20-digits")
                 again.press("Continue")
                 expect(again.page.get_by_text("Say yes on the other device, too.")).to_be_visible()

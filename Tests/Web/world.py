@@ -24,6 +24,11 @@ def that(condition, text):
         raise Failure(text)
 
 
+def wide(digits):
+    """As a Japanese input method writes them."""
+    return "".join(chr(ord(digit) - ord("0") + ord("\uff10")) for digit in digits)
+
+
 class World:
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, folder

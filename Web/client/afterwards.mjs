@@ -68,7 +68,8 @@ export async function enrol({ ask, screen, button, form, field, deviceName, back
             left < tries && element('p.hint', { role: 'alert' }, texts.enrolDiffers));
         });
         if (typed === null) return stop();
-        if (typed.replace(/\s/g, '') === digits) break;
+        // By whatever keys: an input method may write them twice as wide, and what is pasted brings more than digits.
+        if (typed.normalize('NFKC').replace(/\D/g, '') === digits) break;
         left -= 1;
         if (left > 0) continue;
         await ask('endEnrolment');

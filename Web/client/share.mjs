@@ -616,9 +616,10 @@ function askCode(address, left, problem = '') {
     screen(texts.codeTitle, paragraph(texts.code(address)),
         left < codeTries && note(texts.codeWrong(left), 'warning', 'warn'), problem && note(problem, 'warning', 'warn'),
         form([field('code', texts.codeField, '', { kind: 'code', autocomplete: 'one-time-code', inputMode: 'numeric' })],
-            async ({ code }, refuse) => {
+            async (typed, refuse) => {
+                const code = typed.code.normalize('NFKC').replace(/[^\p{L}\d]/gu, '');
                 // Anything else would cost a try.
-                if (!/^[\s\d-]*\d[\s\d-]*$/.test(code)) return refuse('code', texts.codeField);
+                if (!/^\d+$/.test(code)) return refuse('code', texts.codeTitle);
                 try {
                     await ask('proveCode', { code });
                 } catch (error) {
