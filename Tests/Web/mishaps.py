@@ -215,6 +215,29 @@ class MishapTests:
             # It is in the share.
             expect(again.page.locator("#count")).to_be_visible(timeout=60_000)
             that(again.page.locator(".account summary").inner_text() == account, "a second account was made, or another one found")
+    def test_whoever_comes_back_hears_of_changes(self):
+        """In the same tab, whose stream has ended with what went before."""
+        url = self.open_zone("Quay", "Quay", "readOnly")
+        with self.guest("nele") as nele:
+            nele.open(url)
+            key = nele.use_recovery_key()
+            nele.accept("Quay")
+            expect(nele.page.locator("#count")).to_have_text("1 record")
+            other = self.world.person("nele-elsewhere")
+            other("account", "recover", "--server", self.world.origin, text=key + "\n")
+            self.world.canaries.secret("Nele's seed", seed_bytes(other.key_file))
+            [browser] = [one for one in other("device", "list")[0]["devices"] if one["name"].startswith("Web browser")]
+            other("device", "revoke", browser["id"])
+            expect(nele.page.get_by_text("This browser was removed from your account.")).to_be_visible(timeout=60_000)
+            nele.press("Back")
+            nele.press("Unlock with your recovery key")
+            nele.page.get_by_label("Recovery key").fill(key)
+            nele.press("Continue")
+            expect(nele.page.locator("#count")).to_have_text("1 record")
+            for count in (2, 3):
+                self.ann.save(f"late-{count}", "--seal", f"title=Late {count}", zone="Quay")
+                expect(nele.page.locator("#count")).to_have_text(f"{count} records")
+
 
     def test_a_code_of_which_nobody_has_heard(self):
         url = self.ann.invite("odo@example.org")

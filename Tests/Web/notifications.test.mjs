@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Server, ServerError } from '../../Web/client/server.mjs';
 import { callByMessage } from '../../Web/client/messages.mjs';
 import { NotificationStream } from '../../Web/client/notifications.mjs';
+import { Visit } from '../../Web/client/visit.mjs';
 
 const place = { container: 'org.example.notes', environment: 'production' };
 const notification = { subscriptionId: 'all', kind: 3, database: 'shared', zone: { zoneName: 'Trip', ownerName: '_a' } };
@@ -95,4 +96,37 @@ test('an answer without end is given up', async () => {
     await assert.rejects(callByMessage({ inSession: ask => ask(), server }, 'subscriptions/list', {}, {}), error => error.code === 'endless');
     await assert.rejects(callByMessage({ inSession: ask => ask(), server: answering(new Response('<html>')) }, 'subscriptions/list', {}, {}),
         error => error instanceof ServerError && error.code === 'networkFailure');
+});
+
+test('of streams that are opened at once the last one is left', async () => {
+    /** @type {Map<AbortSignal, ReadableStreamDefaultController>} */
+    const open = new Map();
+    let isOver = false;
+    const visit = new Visit({
+        inSession: ask => ask(), identify: async () => ({ identity: 1 }), ask: () => ({ u32: () => 1 }),
+        server: {
+            exchange: async () => ({ response: new Response('{}'), bytes: new TextEncoder().encode('{}') }),
+            async send(name, where, headers, signal) {
+                if (isOver) throw new ServerError({ code: 'permissionFailure' });
+                return new Response(new ReadableStream({
+                    start(controller) {
+                        open.set(signal, controller);
+                        controller.enqueue(new TextEncoder().encode('event: ready\ndata: {}\n\n'));
+                        signal.addEventListener('abort', () => {
+                            open.delete(signal);
+                            controller.error();
+                        });
+                    },
+                }));
+            },
+        },
+    });
+    const watch = () => visit.watch(undefined, () => {});
+    await visit.comeBack({ ...place, owner: '_a', zone: 'Trip', share: 'share' });
+    await Promise.allSettled([watch(), watch()]);
+    assert.equal(open.size, 1);
+    await watch();
+    assert.equal(open.size, 1);
+    isOver = true;
+    for (const controller of open.values()) controller.close();
 });

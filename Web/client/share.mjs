@@ -263,6 +263,8 @@ const damaged = 'memoryDamaged';
 /** @param {unknown} error @param {Step} step */
 function failed(error, step) {
     const code = codeOf(error);
+    // What has ended is told no more, and whoever comes back may be somebody else.
+    isWatching = false;
     screen(texts.errorTitle, note(explain(code), 'warning', 'bad'),
         element('div.actions', {}, code === damaged ? button(texts.beginAnew, async () => {
             await ask('beginAnew');
@@ -782,12 +784,15 @@ const toolsOf = (title, mayWrite) => ({
 
 let isWatching = false;
 
-/** Once: from then on the server tells, or is asked now and then. What has come before it told is looked for. */
+/** Once, for as long as nothing fails: from then on the server tells. What has come before it told is looked for. */
 function watch() {
     if (isWatching) return;
     isWatching = true;
-    core('watch').then(update, () => setInterval(() => document.hidden || update(), lookEvery));
+    core('watch').then(update, () => { isWatching = false; });
 }
+
+// Where it does not tell, it is asked now and then.
+setInterval(() => isWatching || document.hidden || update(), lookEvery);
 
 addEventListener('visibilitychange', () => {
     if (document.hidden) return undefined;

@@ -239,12 +239,13 @@ export class Visit {
      */
     async watch(_, tell) {
         if (!this.#place) throw new TypeError('there is no share yet');
-        this.#stream?.close();
         const place = { container: this.#container, environment: this.#environment };
         // One of the account's, the same at each visit.
         await callByMessage(this.#account, 'subscriptions/modify', { operationId: newOperationId(), saves: [{ subscriptionId: 'sealkit-page', kind: 3 }] },
             { ...place, database: 'shared' });
         const { owner, zone } = this.#place;
+        // After what is waited for: two that watch at once leave one.
+        this.#stream?.close();
         this.#stream = new NotificationStream(this.#account, place, told => {
             if (!told?.zoneID || (told.zoneID.zoneName === zone && told.zoneID.ownerRecordName === owner)) tell();
             // Whoever looks then is told why there is nothing to hear any more.
