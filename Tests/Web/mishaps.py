@@ -215,6 +215,17 @@ class MishapTests:
             # It is in the share.
             expect(again.page.locator("#count")).to_be_visible(timeout=60_000)
             that(again.page.locator(".account summary").inner_text() == account, "a second account was made, or another one found")
+    def test_a_clock_that_is_wrong(self):
+        url = self.open_zone("Tower", "Tower", "readOnly")
+        with self.guest("tilo") as tilo:
+            refused = Message().add(1, b"notAuthenticated").add(2, b"The client's time is more than ten minutes away from the server's.").bytes
+            tilo.context.route("**/accounts/create", lambda route: route.fulfill(status=401, body=refused, content_type="application/x-protobuf"), times=1)
+            tilo.open(url)
+            tilo.press("Only for this visit")
+            expect(tilo.page.get_by_text("Check the clock of this device.")).to_be_visible()
+            tilo.press("Try again")
+            tilo.accept("Tower")
+
     def test_whoever_comes_back_hears_of_changes(self):
         """In the same tab, whose stream has ended with what went before."""
         url = self.open_zone("Quay", "Quay", "readOnly")

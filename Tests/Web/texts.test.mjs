@@ -26,7 +26,10 @@ test('each text is used, and each that is used is there', () => {
 });
 
 test('what an honest server says in the ordinary way is told as no forgery', () => {
-    const codes = ['zoneNotFound', 'unknownScope', 'userDeletedZone', 'storageFull', 'zoneBusy', 'quotaExceeded', 'notMember'];
+    const codes = [
+        'zoneNotFound', 'unknownScope', 'userDeletedZone', 'storageFull', 'zoneBusy', 'quotaExceeded', 'notMember', 'notAuthenticated', 'tooManyParticipants',
+        'assetNotAvailable', 'assetFileNotFound', 'incompatibleVersion', 'sessionExpired', 'changeTokenExpired',
+    ];
     for (const code of codes) assert.notEqual(explain(code), texts.errors.other, code);
     assert.equal(explain('zoneNotFound'), texts.errors.notMember);
     for (const code of ['integrityFailure', 'constructor', '__proto__', '']) assert.equal(explain(code), texts.errors.other, code);

@@ -76,6 +76,7 @@ export default {
         unknownItem: 'Das gibt es nicht, oder Sie sind nicht eingeladen: die Einladung wurde benutzt, zurückgenommen oder ist abgelaufen. Bitten Sie um eine neue.',
         unknownAccount: 'Dieser Server kennt damit kein Konto von Ihnen. Prüfen Sie die Eingabe, und ob es der richtige Server ist.',
         permissionFailure: 'Das ist nicht für dieses Konto: nehmen Sie den Link, der Ihnen geschickt wurde.',
+        notAuthenticated: 'Der Server nimmt diese Anmeldung nicht an. Prüfen Sie die Uhr dieses Geräts.',
         deviceRemoved: 'Dieser Browser wurde aus Ihrem Konto entfernt. Gehen Sie zurück und entsperren Sie es noch einmal: er kommt als neues Gerät dazu.',
         verificationFailed: 'Der Code gilt nicht, oder nicht mehr. Lassen Sie einen anderen senden.',
         accountSuspended: 'Der Betreiber des Servers hat dieses Konto gesperrt.',

@@ -85,6 +85,7 @@ export default {
         unknownItem: 'There is no such share, or you are not invited: the invitation was used, taken back, or has expired. Ask whoever sent it for a new one.',
         unknownAccount: 'This server knows no account of yours by that. Check it, and that this is the server.',
         permissionFailure: 'This is not for this account: use the link that was sent to you.',
+        notAuthenticated: 'The server does not take this login. Check the clock of this device.',
         deviceRemoved: 'This browser was removed from your account. Go back and unlock it once more: it joins as a new device.',
         verificationFailed: 'The code is not good, or no longer. Have another one sent.',
         accountSuspended: 'The server’s operator has suspended this account.',

@@ -76,6 +76,7 @@ export default {
         unknownItem: 'Ce partage n’existe pas, ou vous n’êtes pas invité : l’invitation a servi, a été retirée ou a expiré. Demandez-en une nouvelle.',
         unknownAccount: 'Ce serveur ne connaît aucun compte à vous par ce moyen. Vérifiez-le, et que c’est le bon serveur.',
         permissionFailure: 'Ce n’est pas pour ce compte : utilisez le lien qui vous a été envoyé.',
+        notAuthenticated: 'Le serveur n’accepte pas cette connexion. Vérifiez l’horloge de cet appareil.',
         deviceRemoved: 'Ce navigateur a été retiré de votre compte. Revenez en arrière et déverrouillez-le encore une fois : il rejoindra le compte comme nouvel appareil.',
         verificationFailed: 'Le code n’est pas valable, ou ne l’est plus. Faites-en envoyer un autre.',
         accountSuspended: 'L’exploitant du serveur a suspendu ce compte.',

@@ -15,9 +15,13 @@ const { default: texts } = await import(`./texts.${language}.mjs`).catch(error =
 });
 export { texts };
 
-// Codes that mean the same to a reader.
+// Codes that mean the same to a reader. Of the server's, what has no text says that nothing verifies, and an honest one says these as well.
 /** @type {Record<string, string>} */
-const alike = { unknownScope: 'notMember', zoneNotFound: 'notMember', userDeletedZone: 'notMember', storageFull: 'quotaExceeded', zoneBusy: 'serviceUnavailable' };
+const alike = {
+    unknownScope: 'notMember', zoneNotFound: 'notMember', userDeletedZone: 'notMember', storageFull: 'quotaExceeded', tooManyParticipants: 'quotaExceeded',
+    zoneBusy: 'serviceUnavailable', assetNotAvailable: 'serverRejectedRequest', assetFileNotFound: 'serverRejectedRequest',
+    incompatibleVersion: 'serverRejectedRequest', sessionExpired: 'serverRejectedRequest', changeTokenExpired: 'serverRejectedRequest',
+};
 
 /** @param {string} code @returns {string} what an error means for its reader */
 export function explain(code) {

@@ -76,6 +76,7 @@ export default {
         unknownItem: 'Czegoś takiego nie ma albo nie masz zaproszenia: zostało użyte, cofnięte lub wygasło. Poproś nadawcę o nowe.',
         unknownAccount: 'Ten serwer nie zna w ten sposób Twojego konta. Sprawdź to i czy to właściwy serwer.',
         permissionFailure: 'To nie jest dla tego konta: użyj linku, który Ci wysłano.',
+        notAuthenticated: 'Serwer nie przyjmuje tego logowania. Sprawdź zegar tego urządzenia.',
         deviceRemoved: 'Ta przeglądarka została usunięta z Twojego konta. Wróć i odblokuj je jeszcze raz: dołączy jako nowe urządzenie.',
         verificationFailed: 'Kod jest nieważny. Poproś o inny.',
         accountSuspended: 'Operator serwera zawiesił to konto.',
