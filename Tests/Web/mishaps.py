@@ -249,6 +249,37 @@ class MishapTests:
                 self.ann.save(f"late-{count}", "--seal", f"title=Late {count}", zone="Quay")
                 expect(nele.page.locator("#count")).to_have_text(f"{count} records")
 
+    def test_a_file_that_the_server_has_no_longer(self):
+        """It was sent on another day than its record: without one a file stays for a day."""
+        url = self.open_zone("Shed", "Shed")
+        with self.visitor("ilja", url, "Shed") as ilja:
+            dialog = ilja.page.locator("dialog")
+            puts = lambda: len([one for one in ilja.requests if one.method == "PUT"])  # noqa: E731
+            swept = Message().add(1, Message().add(3, Message().add(1, b"assetFileNotFound").bytes).bytes).bytes
+            ilja.press("New record")
+            dialog.get_by_role("button", name="Add a file").click()
+            dialog.get_by_label("Name of the field").last.fill("scan")
+            dialog.locator("input[type=file]").set_input_files(self.world.folder / "people/map.png")
+            ilja.context.route("**/records/modify", lambda route: route.abort(), times=1)
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_role("alert")).to_have_text(UNREACHABLE)
+            once = puts()
+            that(once > 0, "no file was sent")
+            ilja.context.route("**/records/modify", lambda route: route.fulfill(body=swept, content_type="application/x-protobuf"), times=1)
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog).to_have_count(0)
+            expect(ilja.page.locator("#count")).to_have_text("2 records")
+            that(puts() == 2 * once, f"the file was sent in {puts()} requests, and {once} the first time")
+            # A server that never has it is not given it without end.
+            ilja.press("New record")
+            dialog.get_by_role("button", name="Add a file").click()
+            dialog.get_by_label("Name of the field").last.fill("scan")
+            dialog.locator("input[type=file]").set_input_files(self.world.folder / "people/map.png")
+            ilja.context.route("**/records/modify", lambda route: route.fulfill(body=swept, content_type="application/x-protobuf"))
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_role("alert")).to_have_text("The server has refused that. Load the page again, and try once more.")
+            that(puts() == 4 * once, f"the file was sent in {puts()} requests, and {once} the first time")
+            dialog.get_by_role("button", name="Cancel").click()
 
     def test_a_code_of_which_nobody_has_heard(self):
         url = self.ann.invite("odo@example.org")

@@ -1,6 +1,7 @@
 // What a reader changes: one record at a time, from what is shown. Loaded with the first change.
 import { agreed } from './agreed.mjs';
 import { choose, compare, editRecord } from './edit.mjs';
+import { codeOf } from './failure.mjs';
 import { refocus, same } from './records.mjs';
 import { texts } from './texts.mjs';
 
@@ -19,21 +20,29 @@ const closed = (/** @type {HTMLDialogElement} */ dialog) => new Promise(resolve 
  */
 export const changes = ({ ask, done, said }) => {
     /**
-     * Its files are there before the record is, each once.
+     * Its files are there before the record is, each once; what the server has no longer goes once more.
      * @param {number} edit
      * @param {Change[]} made
      * @param {Uploads} uploads
      * @param {import('./edit.mjs').Saving} saving
      */
     async function save(edit, made, uploads, { tell, signal, sending }) {
-        for (const change of made) {
-            const { file } = change;
-            if (!file) continue;
-            change.upload = uploads.get(file) ?? (await ask('upload', { file }, { tell, signal })).upload;
-            uploads.set(file, change.upload);
+        for (let isAgain = false; ; isAgain = true) {
+            for (const change of made) {
+                const { file } = change;
+                if (!file) continue;
+                change.upload = uploads.get(file) ?? (await ask('upload', { file }, { tell, signal })).upload;
+                uploads.set(file, change.upload);
+            }
+            await sending();
+            try {
+                return await ask('save', { edit, changes: made.map(({ name, to, value, upload }) => ({ name, to, value, upload })) });
+            } catch (error) {
+                // A file without its record is there for a day, and what was stored unheard has it in the field that it had then.
+                if (codeOf(error) !== 'assetFileNotFound' || isAgain || uploads.size === 0) throw error;
+                uploads.clear();
+            }
         }
-        await sending();
-        return ask('save', { edit, changes: made.map(({ name, to, value, upload }) => ({ name, to, value, upload })) });
     }
 
     /**

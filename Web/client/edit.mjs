@@ -240,7 +240,11 @@ function saveOrCancel(alert) {
             submit.textContent = texts.savingRecord;
             try {
                 await save({
-                    signal, tell: part => { submit.textContent = texts.uploadingPart(Math.floor(part * 100)); },
+                    signal, tell: part => {
+                        // A file that goes once more can be given up like before.
+                        cancel.disabled = false;
+                        submit.textContent = texts.uploadingPart(Math.floor(part * 100));
+                    },
                     // Whoever is asked whether to give it up has the word first.
                     sending: async () => {
                         await question;
