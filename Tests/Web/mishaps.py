@@ -215,6 +215,35 @@ class MishapTests:
             # It is in the share.
             expect(again.page.locator("#count")).to_be_visible(timeout=60_000)
             that(again.page.locator(".account summary").inner_text() == account, "a second account was made, or another one found")
+    def test_back_from_a_passkey_that_was_cancelled(self):
+        """Whoever is keeping an account chooses another way for the same one."""
+        url = self.ann.invite("frida@example.org")
+        with self.guest("frida") as frida:
+            frida.page = frida.context.new_page()
+            add_authenticator(frida.page, isUserVerified=False)
+            frida.open(url)
+            frida.press("Only for this visit")
+            frida.type_code(frida.prove("frida@example.org"))
+            frida.heading("Trip to the coast")
+            frida.press("Accept")
+            frida.heading("Keep your account first")
+            frida.press("Continue with a passkey")
+            expect(frida.page.get_by_text("The passkey was not used.")).to_be_visible(timeout=90_000)
+            frida.press("Back")
+            frida.heading("Keep your account first")
+            frida.use_recovery_key()
+            expect(frida.page.locator("#count")).to_be_visible(timeout=30_000)
+            that(self.sent(frida, "/accounts/create") == 1, "another account was made")
+            # Nor does it lead out of the records of whoever adds a way.
+            frida.page.locator(".account summary").click()
+            frida.press("Add a way to come back")
+            frida.press("Continue with a passkey")
+            expect(frida.page.get_by_text("The passkey was not used.")).to_be_visible(timeout=90_000)
+            frida.press("Back")
+            frida.heading("Add a way to come back")
+            frida.page.get_by_role("button", name="Back", exact=True).click()
+            expect(frida.page.locator("#count")).to_be_visible()
+
     def test_a_clock_that_is_wrong(self):
         url = self.open_zone("Tower", "Tower", "readOnly")
         with self.guest("tilo") as tilo:

@@ -248,20 +248,21 @@ function field(name, label, hint, properties = {}) {
 /**
  * Runs a step, and says what became of it where it fails.
  * @param {Step} step
+ * @param {Step} [back] where its reader goes who does not try again
  */
-async function guard(step) {
+async function guard(step, back) {
     try {
         await step();
     } catch (error) {
-        failed(error, step);
+        failed(error, step, back);
     }
 }
 
 // What this browser has kept of the share does not open: whether it goes is its reader's to say.
 const damaged = 'memoryDamaged';
 
-/** @param {unknown} error @param {Step} step */
-function failed(error, step) {
+/** @param {unknown} error @param {Step} step @param {Step} [back] */
+function failed(error, step, back = welcome) {
     const code = codeOf(error);
     // What has ended is told no more, and whoever comes back may be somebody else.
     isWatching = false;
@@ -269,7 +270,7 @@ function failed(error, step) {
         element('div.actions', {}, code === damaged ? button(texts.beginAnew, async () => {
             await ask('beginAnew');
             return step();
-        }, 'main') : button(texts.tryAgain, step, 'main'), button(texts.back, welcome)),
+        }, 'main') : button(texts.tryAgain, step, 'main'), button(texts.back, back)),
         // What to tell whoever helps: a word, and nothing of the link.
         element('p.quiet.small.told', {}, element('code', {}, code)));
 }
@@ -337,12 +338,14 @@ function newcomer() {
  * @param {Then} chosen
  */
 function waysToKeep(chosen) {
+    // Whoever does not get on with one of them chooses anew, and is who they are.
+    const back = () => chosen();
     // A step of its own: what is tried again makes no second passkey.
-    const then = (/** @type {Way | undefined} */ way) => guard(() => chosen(way));
+    const then = (/** @type {Way | undefined} */ way) => guard(() => chosen(way), back);
     return element('div.choices', {},
-        hasPasskeys && choice(texts.passkey, texts.passkeyHint, () => passkeyMade(then), 'main'),
-        choice(texts.passphrase, texts.passphraseHint, () => choosePassphrase(then), hasPasskeys ? '' : 'main'),
-        choice(texts.recoveryKey, texts.recoveryKeyHint, () => showRecoveryKey(then)),
+        hasPasskeys && choice(texts.passkey, texts.passkeyHint, () => guard(() => passkeyMade(then), back), 'main'),
+        choice(texts.passphrase, texts.passphraseHint, () => choosePassphrase(then, back), hasPasskeys ? '' : 'main'),
+        choice(texts.recoveryKey, texts.recoveryKeyHint, () => showRecoveryKey(then, back)),
         !hasPasskeys && element('p.hint', {}, texts.noPasskeyHere));
 }
 
@@ -365,22 +368,24 @@ async function takePassphrase(name, passphrase) {
     await ask('takePassphrase', { key }, { transfer: [key.buffer] });
 }
 
-/** @param {Then} then */
-function choosePassphrase(then) {
+/** @param {Then} then @param {Step} back */
+function choosePassphrase(then, back) {
     screen(texts.passphraseTitle, form(
         [...passphraseFields(true), field('again', texts.passphraseAgain, '', { type: 'password', autocomplete: 'new-password' })],
         async ({ name, passphrase, again }, refuse) => {
             if (name.trim() === '') return refuse('name', texts.nameMissing);
             if ([...passphrase].length < leastCharacters) return refuse('passphrase', texts.passphraseShort);
             if (passphrase !== again) return refuse('again', texts.passphraseDiffers);
-            await takePassphrase(name, passphrase);
-            return then('passphrase');
+            return guard(async () => {
+                await takePassphrase(name, passphrase);
+                return then('passphrase');
+            }, back);
         },
-        texts.next, button(texts.back, () => then(undefined))));
+        texts.next, button(texts.back, back)));
 }
 
-/** @param {Then} then */
-async function showRecoveryKey(then) {
+/** @param {Then} then @param {Step} back */
+async function showRecoveryKey(then, back) {
     const text = await ask('newRecoveryKey');
     /** @type {HTMLButtonElement | undefined} */
     const copy = navigator.clipboard && button(texts.copy, async () => {
@@ -399,7 +404,7 @@ async function showRecoveryKey(then) {
                 if (!await isShown(text)) return refuse('text', texts.recoveryKeyDiffers);
                 return then('recoveryKey');
             },
-            texts.next, button(texts.back, () => then(undefined))));
+            texts.next, button(texts.back, back)));
 }
 
 /** @param {string} text */
@@ -508,6 +513,7 @@ async function recover(way, refusal = new VisitError('unknownAccount')) {
 async function entered(account, way) {
     state.account = account;
     state.way = undefined;
+    state.hasProven = false;
     if (way) await keepWay(way);
     showAccount();
     // A step of its own: what is tried again makes no second account.
