@@ -182,7 +182,8 @@ class MishapTests:
             self.check_no_secret(stan, url)
 
     def test_an_account_whose_making_nobody_heard_of(self):
-        urls = [self.ann.invite(f"{name}@example.org") for name in ("tess", "tess-too")]
+        urls = [self.ann.invite(f"{name}@example.org") for name in ("tess", "tess-too", "tess-later")]
+        open_to_all = self.open_zone("Arcade", "Arcade", "readOnly")
         word = self.world.canaries.word("a passphrase") + " sailing backwards"
 
         def choose(guest):
@@ -215,6 +216,28 @@ class MishapTests:
             # It is in the share.
             expect(again.page.locator("#count")).to_be_visible(timeout=60_000)
             that(again.page.locator(".account summary").inner_text() == account, "a second account was made, or another one found")
+        # And as somebody who was to keep the account of one visit first.
+        with self.guest("tess-later") as later:
+            later.open(urls[2])
+            later.press("Only for this visit")
+            later.type_code(later.prove("tess-later@example.org"))
+            later.heading("Trip to the coast")
+            later.press("Accept")
+            later.heading("Keep your account first")
+            choose(later)
+            expect(later.page.locator("#count")).to_be_visible(timeout=60_000)
+            that(later.page.locator(".account summary").inner_text() == account, "her own account is not the one that is kept")
+        # Where another account has records already it stays, and is told what stands in the way.
+        with self.visitor("tess-there", open_to_all, "Arcade") as there:
+            there.page.locator(".account summary").click()
+            there.press("Add a way to come back")
+            choose(there)
+            expect(there.page.get_by_text("Another account comes back by that already.")).to_be_visible(timeout=60_000)
+            there.shoot("39-taken")
+            there.press("Back")
+            there.use_recovery_key()
+            expect(there.page.get_by_text("Your account comes back by that as well.")).to_be_visible()
+
     def test_back_from_a_passkey_that_was_cancelled(self):
         """Whoever is keeping an account chooses another way for the same one."""
         url = self.ann.invite("frida@example.org")

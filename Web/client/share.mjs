@@ -689,7 +689,14 @@ function keepFirst(shown) {
     screen(texts.keepTitle, paragraph(texts.keep), waysToKeep(async way => {
         if (way === undefined) return keepFirst(shown);
         busy(texts.checking);
-        await ask('keepAccount');
+        try {
+            await ask('keepAccount');
+        } catch (error) {
+            // There is one by this key: nothing was accepted yet, and it is the one that is kept.
+            if (codeOf(error) !== 'serverRejectedRequest') throw error;
+            // A step of its own: whoever is somebody else by then keeps nothing of the other one.
+            return guard(() => recover(way, error));
+        }
         await keepWay(way);
         showAccount();
         // The account is kept, whatever becomes of this.
@@ -868,7 +875,9 @@ function addWay(title = list?.title ?? '') {
     screen(texts.addWay, paragraph(texts.addWayHint), waysToKeep(async way => {
         if (way === undefined) return addWay(title);
         busy(texts.checking);
-        await ask('keepAccount');
+        await ask('keepAccount').catch(error => {
+            throw codeOf(error) === 'serverRejectedRequest' ? new VisitError('wayTaken') : error;
+        });
         // The first one is how this browser unlocks it.
         if (!state.way) await keepWay(way);
         if (here) await remember(here);

@@ -77,6 +77,7 @@ export default {
         unknownAccount: 'Dieser Server kennt damit kein Konto von Ihnen. Prüfen Sie die Eingabe, und ob es der richtige Server ist.',
         permissionFailure: 'Das ist nicht für dieses Konto: nehmen Sie den Link, der Ihnen geschickt wurde.',
         notAuthenticated: 'Der Server nimmt diese Anmeldung nicht an. Prüfen Sie die Uhr dieses Geräts.',
+        wayTaken: 'Damit kommt schon ein anderes Konto wieder. Wählen Sie etwas anderes.',
         deviceRemoved: 'Dieser Browser wurde aus Ihrem Konto entfernt. Gehen Sie zurück und entsperren Sie es noch einmal: er kommt als neues Gerät dazu.',
         verificationFailed: 'Der Code gilt nicht, oder nicht mehr. Lassen Sie einen anderen senden.',
         accountSuspended: 'Der Betreiber des Servers hat dieses Konto gesperrt.',

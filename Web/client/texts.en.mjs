@@ -86,6 +86,7 @@ export default {
         unknownAccount: 'This server knows no account of yours by that. Check it, and that this is the server.',
         permissionFailure: 'This is not for this account: use the link that was sent to you.',
         notAuthenticated: 'The server does not take this login. Check the clock of this device.',
+        wayTaken: 'Another account comes back by that already. Choose something else.',
         deviceRemoved: 'This browser was removed from your account. Go back and unlock it once more: it joins as a new device.',
         verificationFailed: 'The code is not good, or no longer. Have another one sent.',
         accountSuspended: 'The server’s operator has suspended this account.',

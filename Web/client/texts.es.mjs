@@ -77,6 +77,7 @@ export default {
         unknownAccount: 'Este servidor no conoce ninguna cuenta suya con eso. Revíselo, y que sea el servidor correcto.',
         permissionFailure: 'No es para esta cuenta: use el enlace que le enviaron.',
         notAuthenticated: 'El servidor no acepta este inicio de sesión. Compruebe el reloj de este dispositivo.',
+        wayTaken: 'Otra cuenta ya vuelve con eso. Elija otra cosa.',
         deviceRemoved: 'Este navegador se quitó de su cuenta. Vuelva atrás y desbloquéela otra vez: entrará como dispositivo nuevo.',
         verificationFailed: 'El código no vale, o ya no. Pida otro.',
         accountSuspended: 'Quien administra el servidor suspendió esta cuenta.',

@@ -77,6 +77,7 @@ export default {
         unknownAccount: 'Ce serveur ne connaît aucun compte à vous par ce moyen. Vérifiez-le, et que c’est le bon serveur.',
         permissionFailure: 'Ce n’est pas pour ce compte : utilisez le lien qui vous a été envoyé.',
         notAuthenticated: 'Le serveur n’accepte pas cette connexion. Vérifiez l’horloge de cet appareil.',
+        wayTaken: 'Un autre compte revient déjà par ce moyen. Choisissez autre chose.',
         deviceRemoved: 'Ce navigateur a été retiré de votre compte. Revenez en arrière et déverrouillez-le encore une fois : il rejoindra le compte comme nouvel appareil.',
         verificationFailed: 'Le code n’est pas valable, ou ne l’est plus. Faites-en envoyer un autre.',
         accountSuspended: 'L’exploitant du serveur a suspendu ce compte.',

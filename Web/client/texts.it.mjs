@@ -77,6 +77,7 @@ export default {
         unknownAccount: 'Questo server non conosce un suo account con questo mezzo. Lo controlli, e che sia il server giusto.',
         permissionFailure: 'Non è per questo account: usi il link che le è stato inviato.',
         notAuthenticated: 'Il server non accetta questo accesso. Controlli l’orologio di questo dispositivo.',
+        wayTaken: 'Un altro account torna già così. Scelga qualcos’altro.',
         deviceRemoved: 'Questo browser è stato tolto dal suo account. Torni indietro e lo sblocchi ancora una volta: entrerà come nuovo dispositivo.',
         verificationFailed: 'Il codice non vale, o non vale più. Ne faccia inviare un altro.',
         accountSuspended: 'Il gestore del server ha sospeso questo account.',

@@ -77,6 +77,7 @@ export default {
         unknownAccount: 'Deze server kent daarmee geen account van u. Controleer het, en of dit de juiste server is.',
         permissionFailure: 'Dit is niet voor dit account: gebruik de link die u is gestuurd.',
         notAuthenticated: 'De server aanvaardt deze aanmelding niet. Controleer de klok van dit apparaat.',
+        wayTaken: 'Een ander account komt daar al mee terug. Kies iets anders.',
         deviceRemoved: 'Deze browser is uit uw account verwijderd. Ga terug en ontgrendel het nog een keer: hij komt erbij als nieuw apparaat.',
         verificationFailed: 'De code geldt niet, of niet meer. Laat een andere sturen.',
         accountSuspended: 'De beheerder van de server heeft dit account geblokkeerd.',

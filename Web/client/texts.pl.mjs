@@ -77,6 +77,7 @@ export default {
         unknownAccount: 'Ten serwer nie zna w ten sposób Twojego konta. Sprawdź to i czy to właściwy serwer.',
         permissionFailure: 'To nie jest dla tego konta: użyj linku, który Ci wysłano.',
         notAuthenticated: 'Serwer nie przyjmuje tego logowania. Sprawdź zegar tego urządzenia.',
+        wayTaken: 'W ten sposób wraca już inne konto. Wybierz coś innego.',
         deviceRemoved: 'Ta przeglądarka została usunięta z Twojego konta. Wróć i odblokuj je jeszcze raz: dołączy jako nowe urządzenie.',
         verificationFailed: 'Kod jest nieważny. Poproś o inny.',
         accountSuspended: 'Operator serwera zawiesił to konto.',

@@ -77,6 +77,7 @@ export default {
         unknownAccount: 'Este servidor não conhece nenhuma conta sua com isso. Verifique, e se este é o servidor certo.',
         permissionFailure: 'Não é para esta conta: use o link que lhe foi enviado.',
         notAuthenticated: 'O servidor não aceita este início de sessão. Verifique o relógio deste dispositivo.',
+        wayTaken: 'Outra conta já volta assim. Escolha outra coisa.',
         deviceRemoved: 'Este navegador foi retirado da sua conta. Volte atrás e desbloqueie-a mais uma vez: entra como novo dispositivo.',
         verificationFailed: 'O código não vale, ou já não vale. Peça outro.',
         accountSuspended: 'Quem administra o servidor suspendeu esta conta.',
