@@ -175,11 +175,38 @@ class MishapTests:
             stan.page.wait_for_function("location.hash === ''")
             that(stan.page.get_by_label("Code").input_value() == code[:3], "what was typed is gone")
             stan.type_code(code)
+            stan.heading("Trip to the coast")
+            # Whoever has put it off opens it again, as they are told.
+            stan.press("Not now")
+            expect(stan.page.get_by_text("Nothing was accepted.")).to_be_visible()
+            stan.open(url)
             stan.accept()
             stan.open(url)
             stan.page.wait_for_function("location.hash === ''")
             expect(stan.page.locator("#count")).to_be_visible()
             self.check_no_secret(stan, url)
+
+    def test_a_link_that_is_pasted_after_the_share_was_left(self):
+        url = self.open_zone("Pier", "Pier", "readOnly")
+        with self.guest("stig") as stig:
+            stig.open(url)
+            stig.use_recovery_key()
+            stig.accept("Pier")
+            # Another account of this browser's, for one visit: what is known of the first one is not its own.
+            stig.open("about:blank")
+            stig.open(url)
+            stig.press("Make a new account")
+            stig.press("Only for this visit")
+            stig.accept("Pier")
+            account = stig.page.locator(".account summary").inner_text()
+            stig.page.locator(".account summary").click()
+            stig.press("Leave this share")
+            stig.page.locator("dialog").get_by_role("button", name="Leave this share").click()
+            expect(stig.page.get_by_text("You have left the share.")).to_be_visible()
+            stig.open(url)
+            stig.accept("Pier")
+            that(stig.page.locator(".account summary").inner_text() == account, "another account was made")
+            that("place" not in stig.storage(), "an account that ends with the tab has left something behind")
 
     def test_an_account_whose_making_nobody_heard_of(self):
         urls = [self.ann.invite(f"{name}@example.org") for name in ("tess", "tess-too", "tess-later")]

@@ -586,6 +586,8 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests, MissingTest
             dialog.get_by_role("button", name="Leave this share").click()
             expect(olga.page.get_by_text("You have left the share.")).to_be_visible()
             olga.shoot("18-left")
+            # Nothing covers what is said, on a screen of any width.
+            that(olga.page.locator(".account details[open]").count() == 0, "the menu stays open")
             that(people().count("accepted") == before - 1, f"the owner still sees her: {people()}")
             olga.open("about:blank")
             olga.open(url)

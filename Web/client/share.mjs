@@ -278,9 +278,10 @@ function failed(error, step, back = welcome) {
 // 1. The URL
 
 async function arrive() {
-    [state.way, state.place] = await Promise.all([memory.way(), memory.place(routing)]);
+    busy(texts.opening);
+    // Whoever is here already comes back by their own way, and not by this browser's.
+    if (state.account === '') [state.way, state.place] = await Promise.all([memory.way(), memory.place(routing)]);
     if (secret !== '') {
-        busy(texts.opening);
         const have = secret.length - 1;
         try {
             await ask('open', { url: origin + location.pathname + secret });
@@ -303,10 +304,21 @@ async function arrive() {
     return welcome();
 }
 
+/**
+ * Nothing goes on from here but by a link, be it the same one.
+ * @param {string} title
+ * @param {string} text
+ * @param {HTMLElement} [said]
+ */
+function over(title, text, said = paragraph(text)) {
+    state.hasURL = false;
+    shutMenu();
+    screen(title, said);
+}
+
 /** @param {string} text */
 function incomplete(text) {
-    state.hasURL = false;
-    screen(texts.incompleteTitle, note(text, 'warning', 'bad'));
+    over(texts.incompleteTitle, text, note(text, 'warning', 'bad'));
 }
 
 // 2. The account
@@ -539,6 +551,9 @@ function showAccount() {
             element('p.hint', {}, texts.forgetHint))));
 }
 
+/** On a narrow screen it covers what it has led to. */
+const shutMenu = () => accountPlace.querySelector('details')?.removeAttribute('open');
+
 // 3. to 6. The share
 
 /** @param {Step} prove what an address is proven by @returns {Promise<unknown>} */
@@ -664,7 +679,7 @@ async function invitation(shown) {
                 return invitation(shown);
             })),
         element('div.actions', {}, button(texts.accept, () => accept(shown), 'main'),
-            button(texts.leave, () => screen(texts.title, paragraph(texts.left)))));
+            button(texts.leave, () => over(texts.title, texts.left))));
 }
 
 /** @param {ShownShare} shown @returns {Promise<unknown>} */
@@ -872,6 +887,7 @@ function said(title, text) {
 /** Another way back, for where the one that there is does not work. */
 function addWay(title = list?.title ?? '') {
     const back = () => records(title);
+    shutMenu();
     screen(texts.addWay, paragraph(texts.addWayHint), waysToKeep(async way => {
         if (way === undefined) return addWay(title);
         busy(texts.checking);
@@ -892,8 +908,9 @@ async function leave() {
     busy(texts.checking);
     await ask('leave');
     await memory.forgetPlace(routing);
+    state.place = undefined;
     leaveButton.hidden = addButton.hidden = true;
-    screen(texts.leaveShare, paragraph(texts.hasLeft));
+    over(texts.leaveShare, texts.hasLeft);
 }
 
 start();
