@@ -746,7 +746,7 @@ async function all(count) {
  * @param {List} shown
  */
 async function latest(shown) {
-    const news = await ask('news');
+    const news = await core('news');
     const known = new Map(shown.all.map(record => [record.name, record]));
     return news.flatMap(one => typeof one === 'string' ? known.get(one) ?? [] : one);
 }
@@ -853,7 +853,8 @@ async function lookAgain() {
     const shown = list;
     if (!shown) return;
     try {
-        const { mayWrite, hasNews } = await ask('fetchRecords');
+        // By no `ask`: a look is nothing that a lock would destroy.
+        const { mayWrite, hasNews } = await core('fetchRecords');
         if (list !== shown || (!hasNews && mayWrite === shown.mayWrite)) return;
         const found = await latest(shown);
         if (list === shown) shown.show(found, mayWrite);
@@ -874,7 +875,7 @@ const change = async (/** @type {string} */ title) => (await later('changes.mjs'
 async function shownAgain(title) {
     const shown = list;
     if (!shown) return records(title);
-    const { mayWrite } = await ask('fetchRecords');
+    const { mayWrite } = await core('fetchRecords');
     const found = await latest(shown);
     return list === shown ? shown.show(found, mayWrite) : records(title);
 }
