@@ -888,8 +888,15 @@ class MishapTests:
                 };
             })""")
             again()
-            expect(gina.page.get_by_text("These are other digits than those that you have compared with this owner.")).to_be_visible()
+            other = gina.page.get_by_text("These are other digits than those that you have compared with this owner.")
+            expect(other).to_be_visible()
             gina.shoot("28-other-digits")
+            # By whatever name the server calls the account.
+            gina.context.route("**/accounts/login", lambda route: route.fulfill(
+                body=Message(route.fetch().body()).set(3, b"somebody-else").bytes, content_type="application/x-protobuf"))
+            again()
+            that("somebody" in gina.page.locator(".account summary").inner_text(), "the account is called as before")
+            expect(other).to_be_visible()
 
     def test_a_passkey_that_is_none(self):
         url = self.ann.invite("hedda@example.org")

@@ -29,7 +29,7 @@ export const keepDevice = async (/** @type {Device & { account: string }} */ { a
 
 /** @typedef {Pick<import('./visit.mjs').ShownShare, 'owner' | 'safetyNumber'>} Owner */
 
-/** The digits that an account's reader has compared with an owner. */
+/** The digits that an account's reader has compared with an owner; `account` is what the account has always. */
 export const compared = async (/** @type {string} */ account, /** @type {Owner} */ { owner }) => /** @type {string | undefined} */ (await kept(`compared ${account} ${owner}`));
 export const keepCompared = (/** @type {string} */ account, /** @type {Owner} */ { owner, safetyNumber }) => keep(`compared ${account} ${owner}`, safetyNumber);
 

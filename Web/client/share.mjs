@@ -662,7 +662,9 @@ async function invitation(shown) {
     const bitmap = shown.isVouched && shown.thumbnail.length > 0 ? await picture(shown.thumbnail) : null;
     const canvas = bitmap && element('canvas.preview', { width: bitmap.width, height: bitmap.height, role: 'presentation' });
     if (bitmap) canvas?.getContext('2d')?.drawImage(bitmap, 0, 0);
-    const was = await memory.compared(state.account, shown);
+    // By the account's key: its name is the server's to say.
+    const { account } = await ask('device');
+    const was = await memory.compared(account, shown);
     const isCompared = was === shown.safetyNumber;
     const facts = (/** @type {[string, string][]} */ ...pairs) => element('dl.facts', {}, ...pairs.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
     screen(shown.isVouched && shown.title !== '' ? shown.title : texts.untitled,
@@ -675,7 +677,7 @@ async function invitation(shown) {
             element('div.digits', {}, ...(shown.safetyNumber.match(/.{5}/g) ?? []).map(group => element('span', {}, group))),
             element('p.hint', {}, isCompared ? texts.comparedBefore : texts.safetyHint),
             !isCompared && state.way && button(texts.compared, async () => {
-                await memory.keepCompared(state.account, shown);
+                await memory.keepCompared(account, shown);
                 return invitation(shown);
             })),
         element('div.actions', {}, button(texts.accept, () => accept(shown), 'main'),
