@@ -35,6 +35,23 @@ test('what an honest server says in the ordinary way is told as no forgery', () 
     for (const code of ['integrityFailure', 'constructor', '__proto__', '']) assert.equal(explain(code), texts.errors.other, code);
 });
 
+// Words of a familiar tone, where the page is formal, and second words for a record, by the language.
+const strange = {
+    de: /\b(du|dein|deine|deinen|Ein Eintrag je Zeile)\b/i,
+    es: /\b(tú|tu|tus|te|ti|elige|díselo|ficha|fichas)\b/i,
+    it: /\b(tuo|tua|tuoi|tue|ti|scegli|dillo|fallo|voci|finisce con questa scheda(?! del browser))\b/i,
+    nl: /\b(je|jij|jouw|records?)\b/i,
+    pl: /\bwpis(u|y|ów)?\b/i,
+};
+
+for (const [language, pattern] of Object.entries(strange)) {
+    test(`${language} speaks to its reader in one tone, and has one word for a record`, async () => {
+        const { default: texts } = await import(new URL(`texts.${language}.mjs`, folder));
+        const said = [...Object.values(texts), ...Object.values(texts.errors)].filter(text => typeof text !== 'object').map(text => typeof text === 'function' ? text([3]) : text);
+        assert.deepEqual(said.filter(text => pattern.test(text)), []);
+    });
+}
+
 // What is the same word in both languages. Anything longer is a text that nobody has translated.
 const alike = ['Name', 'Code', 'Passphrase', 'Account', 'File, 41', '41 bytes'];
 

@@ -48,7 +48,7 @@ export default {
     bytes: count => `${count} Bytes`,
     editRecord: 'Ändern', deleteRecord: 'Löschen', newRecord: 'Neuer Eintrag', saveRecord: 'Sichern', savingRecord: 'Wird gesichert…', cancel: 'Abbrechen',
     addField: 'Feld hinzufügen', removeField: 'Dieses Feld entfernen', keepField: 'Dieses Feld behalten', fieldName: 'Name des Feldes', fieldValue: 'Wert', fieldNameMissing: 'Geben Sie dem Feld einen Namen, den der Eintrag noch nicht hat.',
-    noSuchValue: 'Das ist kein Wert dieser Art.', typeOfRecord: 'Art des Eintrags', typeMissing: 'Ein Eintrag hat eine Art.', listHint: 'Ein Eintrag je Zeile.', notHere: 'lässt sich in einer App ändern', sealedHere: 'Was Sie hier schreiben, wird versiegelt, bevor es gesendet wird; ein Feld ohne Schloss liest der Server.',
+    noSuchValue: 'Das ist kein Wert dieser Art.', typeOfRecord: 'Art des Eintrags', typeMissing: 'Ein Eintrag hat eine Art.', listHint: 'Ein Wert je Zeile.', notHere: 'lässt sich in einer App ändern', sealedHere: 'Was Sie hier schreiben, wird versiegelt, bevor es gesendet wird; ein Feld ohne Schloss liest der Server.',
     deleteForAll: 'Er verschwindet für alle, die dabei sind.', conflictTitle: 'von zweien geändert', conflict: 'Jemand anders hat inzwischen dieselben Felder geändert. Wählen Sie, was gelten soll.', conflictBefore: 'Vorher', conflictMine: 'Ihres', conflictTheirs: 'Das andere',
     deletedMeanwhile: 'Der Eintrag wurde inzwischen gelöscht. Nichts wurde gesichert.', changedMeanwhile: 'Der Eintrag wurde inzwischen geändert. Sehen Sie ihn erst an; nichts wurde gelöscht.',
     account: 'Konto', accountOf: name => `Das ist Ihr Konto ${name} auf diesem Server.`, waysPasskey: 'Es kommt mit Ihrem Passkey wieder.', waysPassphrase: 'Es kommt mit Ihrer Passphrase wieder.',
