@@ -33,8 +33,9 @@ export const keepDevice = async (/** @type {Device & { account: string }} */ { a
 export const compared = async (/** @type {string} */ account, /** @type {Owner} */ { owner }) => /** @type {string | undefined} */ (await kept(`compared ${account} ${owner}`));
 export const keepCompared = (/** @type {string} */ account, /** @type {Owner} */ { owner, safetyNumber }) => keep(`compared ${account} ${owner}`, safetyNumber);
 
-/** @returns {Promise<void>} */
+/** @returns {Promise<unknown>} */
 export const forget = () => new Promise(resolve => {
     const request = indexedDB.deleteDatabase('sealkit');
-    request.onsuccess = request.onerror = request.onblocked = () => resolve();
-});
+    request.onsuccess = request.onerror = request.onblocked = resolve;
+    // Where its user forbids it there is nothing.
+}).catch(() => undefined);
