@@ -56,7 +56,7 @@ def script(source: bytes) -> str:
         if not re.match(r"import |export \{", line):
             line = closed_up(line)
             if not re.match(r"import |export |$", following) and "//" not in line:
-                line = re.sub(r"(?<=;)\n$", "", line)
+                line = re.sub(r"(?<=[;{}])\n$", "", line)
         made += line
     return made
 
@@ -116,9 +116,8 @@ def routes(modules: "dict[str, str]") -> str:
     said = "".join(text for name, text in modules.items() if name != ROUTES)
     names = set(re.findall(r"'([a-z/-]+)'", said))
     beginnings = tuple(re.findall(r"`([a-z-]+/)\$\{", said))
-    return "".join(
-        line for line in modules[ROUTES].splitlines(keepends=True)
-        if not (route := re.match(r"'([a-z/-]+)':", line)) or route[1] in names or route[1].startswith(beginnings))
+    return re.sub(
+        r"'([a-z/-]+)':\{.*\n", lambda route: route[0] if route[1] in names or route[1].startswith(beginnings) else "", modules[ROUTES])
 
 
 class Joining:

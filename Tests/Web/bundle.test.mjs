@@ -13,8 +13,16 @@ const web = fileURLToPath(new URL('../../Web/', import.meta.url));
 const source = name => fs.readFileSync(path.join(web, 'client', name), 'utf8');
 
 const parsed = text => ts.createSourceFile('script.mjs', text, ts.ScriptTarget.ES2022, false, ts.ScriptKind.JS);
-/** A script as TypeScript prints it, from what it has understood: without comments, and in one form. */
-const printed = text => ts.createPrinter({ removeComments: true }).printFile(parsed(text));
+/** A script as TypeScript prints it, from what it has understood: without comments, and in one form, on however many lines it was. */
+function printed(text) {
+    const script = parsed(text);
+    const part = node => {
+        if ('multiLine' in node) node.multiLine = true;
+        ts.forEachChild(node, part);
+    };
+    part(script);
+    return ts.createPrinter({ removeComments: true }).printFile(script);
+}
 /** The same of what exports nothing. */
 const unexported = text => printed(text).replace(/^export \{.*\};\n/gm, '').replace(/^export (?!default)/gm, '');
 
