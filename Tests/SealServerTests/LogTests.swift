@@ -74,7 +74,7 @@ final class LogCapture: Sendable {
                         "POST /1/accounts/challenge HTTP/1.1\r\nhost: server\r\ncontent-length: 100\r\n\r\n\(ending)"
                             .utf8))
                 connection.endSending()
-                try? connection.receiveSome()
+                _ = try? connection.receiveSome()
             }
             try await waitUntil("both are in the log") {
                 log.lines.filter { $0.contains("/1/accounts/challenge") }.count >= 2

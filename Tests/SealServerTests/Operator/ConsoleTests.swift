@@ -293,7 +293,7 @@ import Testing
                 try connection.send(
                     Data("POST /nowhere HTTP/1.1\r\nhost: server\r\ncontent-length: \(Int64.max)\r\n\r\nhalf".utf8))
                 connection.endSending()
-                try? connection.receiveSome()
+                _ = try? connection.receiveSome()
             }
             let boss = try OperatorClient(server)
             try await waitUntil("both are counted") { try await boss.telemetry().all.total.count == 2 }

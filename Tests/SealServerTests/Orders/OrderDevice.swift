@@ -6,6 +6,7 @@ import SealPrimitives
 import SealService
 import SealStatements
 import SealWire
+import SwiftProtobuf
 import Synchronization
 
 @testable import SealKit
