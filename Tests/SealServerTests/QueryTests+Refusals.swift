@@ -406,7 +406,7 @@ import Testing
                     query: query, type: type, zone: row, rights: nil, snapshot: row.position, isContinued: place != nil,
                     order: QueryOrder(ascending: query.sortDescriptors.map(\.ascending)),
                     comparing: PredicateWork(query.predicate), connection: connection)
-                let page = try run.page(plan, after: place, limit: 400, gathered: 1_000, budget: &budget)
+                let page = try run.page(plan, after: place, limit: 400, budget: &budget)
                 names += page.found.map(\.record)
                 count += 1
                 place = page.reached

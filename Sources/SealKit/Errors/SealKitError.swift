@@ -108,9 +108,6 @@ public struct SealKitError: Error, Sendable {
     /// A time to wait as a server names it: nil for none, at most a week whatever it says.
     static func wait(seconds: Double) -> Double? { seconds > 0 ? min(seconds, 7 * 86_400) : nil }
 
-    /// The roster has moved on under the call: fetch its tail and do it again.
-    var isBehindRoster: Bool { [.staleEpoch, .rosterChanged, .rotationDue].contains(code) }
-
     /// Something that the core refused while checking `subject`.
     static func integrity(_ error: SealError, _ subject: String) -> SealKitError {
         switch error {

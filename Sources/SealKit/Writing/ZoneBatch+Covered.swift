@@ -31,7 +31,7 @@ extension ZoneBatch {
         guard result.hasTaken else { return true }
         do {
             covered[id.recordName] = try await database.verified(
-                result.taken, goingWith: base.statement, in: ground, zoneID)
+                result.taken, goingWith: base.statement, in: ground)
             return true
         } catch let error where error.code == .serverRecordChanged {
             // This device has come to know more of one of them meanwhile: the next round is told anew.
@@ -57,7 +57,7 @@ extension Database {
     /// and held against what this device has seen; so are the references that lead from it to the target.
     /// - Throws: `integrityFailure`, `rollback`; `serverRecordChanged` where it has seen more of one since it asked.
     fileprivate func verified(
-        _ wire: Sealkit_V1_TakenRecords, goingWith target: Statement, in start: ZoneGround, _ zoneID: RecordZone.ID
+        _ wire: Sealkit_V1_TakenRecords, goingWith target: Statement, in start: ZoneGround
     ) async throws(SealKitError) -> [VerifiedStatement] {
         let subject = "what goes with record \(target.recordName)"
         var reading = try judging(subject) { () throws(ClientError) in

@@ -89,7 +89,7 @@ package struct Restore {
             try await beginHistory(now: now)
             try PrivateFiles.syncFolder(at: draft)
             // First: a server that finds the data without its secrets would make others.
-            if case .file(_, let folder) = secrets { try writeSecrets(given, into: folder, manifest) }
+            if case .file(_, let folder) = secrets { try writeSecrets(given, into: folder) }
             try publish()
             return Outcome(
                 name: name, manifest: manifest, blobs: manifest.blobs - missing.count - damaged.count,
@@ -166,7 +166,7 @@ package struct Restore {
         }
     }
 
-    private func writeSecrets(_ copy: SecretsCopy, into path: String, _ manifest: BackupManifest) throws {
+    private func writeSecrets(_ copy: SecretsCopy, into path: String) throws {
         let folder = path.absolutePath
         if FileStatus(link: folder) != nil, try !SecretsCopy(folder: folder).isEmpty { return }
         try copy.write(to: folder)

@@ -208,8 +208,8 @@ extension Console {
     }
 
     /// A label with its field.
-    static func field(_ label: String, _ name: String, _ value: String = "", type: String = "text") -> Markup {
-        "<label>\(label) <input name=\"\(name)\" type=\"\(type)\" value=\"\(value)\"></label>\n"
+    static func field(_ label: String, _ name: String, _ value: String = "") -> Markup {
+        "<label>\(label) <input name=\"\(name)\" type=\"text\" value=\"\(value)\"></label>\n"
     }
 
     static func choice(_ label: String, _ name: String, _ values: [(value: String, shown: String)], _ chosen: String)

@@ -141,7 +141,7 @@ package final class RateLimiter: Sendable {
 
     private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
-    /// How many subjects are remembered.
+    /// How many subjects are remembered, for tests.
     var rememberedCount: Int { shards.reduce(0) { $0 + $1.entries.withLock { $0.count } } }
 
     /// Somebody may come from very many addresses: then those go that are nearest to being full, who lose the least by

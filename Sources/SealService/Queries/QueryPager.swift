@@ -98,7 +98,7 @@ package struct QueryPager {
             // One more than wanted tells whether there is more.
             let wanted = limit - page.found.count + 1
             var part = try run(zone, snapshot: snapshot, comparing).page(
-                plan, after: isResumed ? cursor?.place : nil, limit: wanted, gathered: Self.gathered, budget: &budget)
+                plan, after: isResumed ? cursor?.place : nil, limit: wanted, budget: &budget)
             let isFull = part.found.count >= wanted
             if isFull {
                 part.found.removeLast()
@@ -145,7 +145,7 @@ package struct QueryPager {
             let (plan, _) = try QueryPlan.make(
                 query, type, drivers, chosen: nil, gathered: gathered, budget: &budget, in: zone, connection)
             let part = try run(zone, snapshot: snapshot, comparing).page(
-                plan, after: start(in: zone, order), limit: limit + 1, gathered: gathered, budget: &budget)
+                plan, after: start(in: zone, order), limit: limit + 1, budget: &budget)
             whole.ordered = budget.ordered
             all += part.found.map { Found(zone: index, place: $0, driver: 0) }
             if let reached = part.reached, frontier.map({ precedes((index, reached), $0, order) }) ?? true {

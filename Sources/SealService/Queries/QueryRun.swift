@@ -26,7 +26,7 @@ package struct QueryRun {
 
     /// - Parameter place: nil from the start.
     package func page(
-        _ plan: QueryPlan, after place: QueryPlace?, limit: Int, gathered: Int, budget: inout QueryBudget
+        _ plan: QueryPlan, after place: QueryPlace?, limit: Int, budget: inout QueryBudget
     ) throws -> Page {
         switch plan {
         case .nothing: Page()

@@ -3,7 +3,7 @@ import SealCoding
 package import SealPrimitives
 import SealStatements
 package import SealStorage
-package import SealWire
+import SealWire
 import SwiftProtobuf
 
 /// A record's row. `fields`, `statement` and `proof` are kept as they travel.
@@ -103,10 +103,6 @@ package struct StoredRecord: Sendable {
         writer.blob(8, proof)
         if let move { writer.blob(101, move) }
         return writer.bytes
-    }
-
-    package func message(desired: Set<String>? = nil) throws -> Sealkit_V1_Record {
-        try Sealkit_V1_Record(serializedBytes: try serialized(desired: desired))
     }
 }
 

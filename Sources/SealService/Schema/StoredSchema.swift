@@ -41,7 +41,7 @@ package struct StoredSchema: Sendable {
         indexed = IndexedType.all(in: schema, ids: ids)
     }
 
-    /// The number of a field in index rows: stable over renewed indexes, deployments and restarts.
+    /// The number of a field in index rows, for tests: stable over renewed indexes, deployments and restarts.
     /// - Parameter field: a user field, or a system field by its schema name (`___recordID`).
     func fieldID(type: String, field: String) -> Int64? { ids[type]?[field] }
 
