@@ -222,8 +222,8 @@ import Testing
                 let index = SchemaChange.Index(
                     id: id, type: "Thing", field: "age", kind: ValueType(.int64), before: [],
                     after: [.queryable, .sortable])
-                try SchemaFollowers.follow(
-                    SchemaChange(container: TestClient.container, environment: .development, indexes: [index]), now: 0,
+                try IndexBuilds.note(
+                    SchemaChange(container: TestClient.container, environment: .development, indexes: [index]),
                     connection)
             }
             let query = try QueryTests.query("age = 1")

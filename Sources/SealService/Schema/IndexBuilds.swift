@@ -11,7 +11,12 @@ package enum IndexBuilds {
         .serviceUnavailable, "An index that the query needs is being made.", remedy: "Try again in a moment.",
         retryAfter: 1)
 
-    /// Notes, in the schema change's transaction, every field whose entries have to be made or taken away.
+    /// Notes, in the schema change's transaction, every field whose entries have to be made or taken away. Called for
+    /// imports, deployments and resets, and for fields that appear with a save where records may exist from before
+    /// (`StoredSchema.hasHistory`): not for those that appear in a container that always had a schema, since no stored
+    /// record has them.
+    ///
+    /// What takes long (indexing the records of all users) is only noted here, durably, and done after the commit.
     static func note(_ change: SchemaChange, _ connection: any SQLConnection) throws {
         for index in change.indexes where index.field != Query.SystemField.recordID.schemaName {
             func field(_ indexes: RecordType.Indexes) -> IndexedType.Field {

@@ -1,6 +1,5 @@
 import SealSchema
 import SealStatements
-import SealStorage
 
 /// What a change of a schema means for indexes over records that exist.
 struct SchemaChange: Sendable {
@@ -30,16 +29,5 @@ struct SchemaChange: Sendable {
             Index(
                 id: id, type: type, field: name, kind: kind, before: before?.indexes ?? [], after: after?.indexes ?? [])
         )
-    }
-}
-
-/// Everybody who follows schema changes. Called in the change's transaction, for imports, deployments and resets, and
-/// for fields that appear with a save where records may exist from before (`StoredSchema.hasHistory`): not for those
-/// that appear in a container that always had a schema, since no stored record has them.
-///
-/// What takes long (indexing the records of all users) is only noted here, durably, and done after the commit.
-enum SchemaFollowers {
-    static func follow(_ change: SchemaChange, now: Int64, _ connection: any SQLConnection) throws {
-        try IndexBuilds.note(change, connection)
     }
 }

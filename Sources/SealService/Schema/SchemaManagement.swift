@@ -137,7 +137,7 @@ package struct SchemaManagement: Sendable {
                 guard !difference.changes.isEmpty else { return difference }
                 let (_, change) = try SchemaTables.write(
                     target, over: stored, marksHistory: environment == .development, in: connection)
-                try SchemaFollowers.follow(change, now: now, connection)
+                try IndexBuilds.note(change, connection)
                 let event = ManagementEvent(
                     kind, container: container, environment: environment.rawValue,
                     detail: difference.changes.map(\.description).joined(separator: ", "))

@@ -294,7 +294,7 @@ import Testing
                         after: .queryable)
                 ])
             try await server.services.database.write(at: .everything) { connection in
-                try SchemaFollowers.follow(other, now: 0, connection)
+                try IndexBuilds.note(other, connection)
             }
             var parts = 0
             var last: IndexPart?

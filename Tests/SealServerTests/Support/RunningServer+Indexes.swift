@@ -19,11 +19,11 @@ extension RunningServer {
         let id = try #require(stored.fieldID(type: "Thing", field: field))
         let kind = try #require(stored.field(field, of: "Thing")).type
         try await services.database.write(at: .everything) { connection in
-            try SchemaFollowers.follow(
+            try IndexBuilds.note(
                 SchemaChange(
                     container: TestClient.container, environment: .development,
                     indexes: [.init(id: id, type: "Thing", field: field, kind: kind, before: before, after: after)]),
-                now: 0, connection)
+                connection)
         }
     }
 

@@ -40,7 +40,7 @@ struct SaveWriting {
         try shareChanges.storeOpenings(in: zone, by: caller, rosters, quotas, now: now, connection)
         var written = Written(
             records: Array(repeating: nil, count: outcomes.names.count),
-            schema: try schema.growing(by: outcomes, now: now, connection), billed: billed)
+            schema: try schema.growing(by: outcomes, connection), billed: billed)
         let parents = parentsToTag(outcomes)
         let count = outcomes.acceptedCount
         var position = try Zones.takePositions(
