@@ -34,8 +34,8 @@ extension ZoneBatch {
 
     /// What cannot be taken back comes last, and in an atomic batch only where all else has succeeded.
     mutating func leaveShares() async {
-        let isFaulty =
-            saveResults.values.contains(where: \.isFailure) || deleteResults.values.contains(where: \.isFailure)
+        // Taken before the loop: one that cannot be left does not keep the others from being left.
+        let isFaulty = hasFailed
         for (id, scope) in leaving {
             guard !isAtomic || !isFaulty else {
                 deleteResults[id] = .failure(ZoneBatch.batchFailed)

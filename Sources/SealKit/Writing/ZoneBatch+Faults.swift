@@ -16,12 +16,15 @@ extension ZoneBatch {
         return passing
     }
 
+    /// Whether any item has failed so far.
+    var hasFailed: Bool {
+        saveResults.values.contains(where: \.isFailure) || deleteResults.values.contains(where: \.isFailure)
+    }
+
     /// Before anything is sent: an atomic batch of which one item has failed ends there.
     /// - Returns: whether there is something left to do.
     mutating func goesOn(saving: [Record], deleting: [Record.ID]) -> Bool {
-        let isFaulty =
-            saveResults.values.contains(where: \.isFailure) || deleteResults.values.contains(where: \.isFailure)
-        if isAtomic, isFaulty {
+        if isAtomic, hasFailed {
             for record in saving where saveResults[record.recordID] == nil {
                 fail(.save(record), ZoneBatch.batchFailed)
             }

@@ -72,9 +72,7 @@ extension ZoneBatch {
             case nil: deleteResults[id] = .failure(Database.unanswered(id))
             }
         }
-        guard isAtomic, saves.count + deletions.count + standIns.count < records.count + deleting.count,
-            saveResults.values.contains(where: { $0.isFailure })
-                || deleteResults.values.contains(where: { $0.isFailure })
+        guard isAtomic, saves.count + deletions.count + standIns.count < records.count + deleting.count, hasFailed
         else {
             deletions += try await saved(standIns)
             return (saves, deletions)
