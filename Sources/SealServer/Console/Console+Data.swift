@@ -60,11 +60,7 @@ extension Console {
 
     /// - Throws: `unknownItem`.
     static func recordType(_ name: String, of types: [String: RecordType]) throws(ServerError) -> RecordType {
-        guard let type = types[name] else {
-            throw ServerError(
-                .unknownItem, "There is no such record type.",
-                remedy: "Types appear with their first record, or with the schema.")
-        }
+        guard let type = types[name] else { throw QueryRules.unknownType }
         return type
     }
 

@@ -88,9 +88,7 @@ struct EventStream {
             var buffer = ByteBuffer()
             switch try await look(after: position) {
             case .ended:
-                let failure = Sealkit_V1_Failure(
-                    .sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
-                try ServerSentEvent.write(.end, id: nil, failure, to: &buffer)
+                try ServerSentEvent.write(.end, id: nil, ServerError.endedSession.failure, to: &buffer)
                 try await flush(&buffer, to: &writer)
                 return true
             case .mustWait: return false

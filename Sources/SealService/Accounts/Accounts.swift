@@ -4,6 +4,9 @@ import SealWire
 
 /// The rows of accounts, in the caller's transaction.
 package enum Accounts {
+    static let unknownKey = ServerError(
+        .unknownItem, "No account has this login key.", remedy: "Create the account.")
+
     package struct Row: Sendable {
         package let id: Int64
         package let name: String
@@ -44,9 +47,13 @@ package enum Accounts {
         }
         guard try !KeyRotation.isReplaced(loginKey, in: connection) else { throw KeyRotation.replaced }
         let id = try insert(name: name, shard: try ShardedNumber.shard(of: connection), now: now, in: connection)
-        try connection.execute(
-            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
+        try add(loginKey, to: id, in: connection)
         return Row(id: id, name: name, suspension: nil)
+    }
+
+    static func add(_ loginKey: VerificationKey, to account: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(account)])
     }
 
     /// An account that nobody logs in to, until it gets a login key.

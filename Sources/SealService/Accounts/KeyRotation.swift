@@ -65,14 +65,12 @@ package struct KeyRotation: Sendable {
         guard try !Self.isTaken(login.loginKey, in: connection) else { throw Self.taken }
         guard let account = try Accounts.find(loginKey: formerKey, in: connection) else {
             if try Self.isReplaced(formerKey, in: connection) { throw Self.replaced }
-            throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
+            throw Accounts.unknownKey
         }
         try connection.execute(
             "UPDATE login_key SET replaced = $1 WHERE account = $2 AND replaced = 0",
             [.integer(max(1, now)), .integer(account.id)])
-        try connection.execute(
-            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)",
-            [.blob(login.loginKey.bytes), .integer(account.id)])
+        try Accounts.add(login.loginKey, to: account.id, in: connection)
         try replaceBundles(of: account, now: now, in: connection)
         try Sessions.endAll(of: account.id, in: connection)
         try Devices.forgetAll(of: account.id, in: connection)

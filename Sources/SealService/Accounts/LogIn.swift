@@ -83,6 +83,6 @@ package struct LogIn: Sendable {
             return account
         }
         if try KeyRotation.isReplaced(login.loginKey, in: connection) { throw KeyRotation.replaced }
-        throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
+        throw Accounts.unknownKey
     }
 }

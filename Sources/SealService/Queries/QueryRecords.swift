@@ -75,11 +75,7 @@ package struct QueryRecords: Sendable {
     }
 
     private static func type(of query: Query, _ schema: StoredSchema) throws(ServerError) -> IndexedType {
-        guard let type = schema.indexed[query.recordType] else {
-            throw ServerError(
-                .unknownItem, "There is no such record type.",
-                remedy: "Types appear with their first record, or with the schema.")
-        }
+        guard let type = schema.indexed[query.recordType] else { throw QueryRules.unknownType }
         try QueryRules.check(query, type)
         return type
     }

@@ -5,7 +5,11 @@ import SealWire
 
 /// What the schema has to say about a query: every field known, readable, of the right kind and indexed for what is
 /// asked.
-enum QueryRules {
+package enum QueryRules {
+    package static let unknownType = ServerError(
+        .unknownItem, "There is no such record type.",
+        remedy: "Types appear with their first record, or with the schema.")
+
     static func check(_ query: Query, _ type: IndexedType) throws(ServerError) {
         for condition in query.predicate.conditions { try check(condition.test, type) }
         for descriptor in query.sortDescriptors {

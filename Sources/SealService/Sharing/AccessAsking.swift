@@ -26,10 +26,7 @@ package struct AccessAsking {
         caller = try Caller(session, container: scope.zone.container, in: connection)
         roster = try rosters.roster(of: scope, in: connection)
         self.connection = connection
-        guard roster.members[caller.userID] == nil else {
-            throw ServerError(
-                .invalidArguments, "The caller is a participant already.", remedy: "Fetch the shared database.")
-        }
+        guard roster.members[caller.userID] == nil else { throw Seat.takenAlready }
         guard !roster.blocked.contains(caller.userID) else { throw Seat.unknown }
         var mayJoin = roster.publicSeat != nil || roster.invitation(for: caller.userID)?.isOpen(at: now) == true
         if !mayJoin, case .own = try Seat.placeholder(for: caller, scope, roster, now: now, in: connection) {

@@ -32,8 +32,7 @@ package enum AccessRequests {
                 "INSERT INTO share_access (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT (owner, zone, share) DO NOTHING",
                 scope.key)
         } else {
-            try connection.execute(
-                "DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
+            try forbid(scope, in: connection)
             try connection.execute(
                 "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0",
                 scope.key)
@@ -42,9 +41,13 @@ package enum AccessRequests {
 
     /// The share's life ends, or its zone's.
     package static func removeAll(of scope: ScopeRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
+        try forbid(scope, in: connection)
         try connection.execute(
             "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
+    }
+
+    private static func forbid(_ scope: ScopeRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
     }
 
     // MARK: Requests

@@ -7,6 +7,9 @@ package import SealWire
 
 /// An entry with all that comes with it, checked as far as that is possible without the database.
 package struct RosterAppend: Sendable {
+    static let foreign = ServerError(
+        .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed.")
+
     package let signed: SignedRosterEntry
     package let entry: RosterEntry
     package let grants: [Sealkit_V1_Grant]
@@ -63,11 +66,7 @@ package struct RosterAppend: Sendable {
         on scope: ScopeRow, by caller: Caller, rosters: RosterCache, quotas: Quotas, now: Int64,
         in connection: any SQLConnection
     ) throws -> ScopeRow {
-        guard entry.author == caller.userID else {
-            throw ServerError(
-                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed."
-            )
-        }
+        guard entry.author == caller.userID else { throw Self.foreign }
         let before = try rosters.roster(of: scope, in: connection)
         guard before.members[caller.userID] != nil else { throw Zones.notFound }
         var after = before
@@ -118,11 +117,7 @@ package struct RosterAppend: Sendable {
                 .invalidArguments, "The default zone is not shared as a whole.",
                 remedy: "Share single hierarchies in it, or put the records into a custom zone.")
         }
-        guard try !Shares.hasOpen(in: scope.zone, connection) else {
-            throw ServerError(
-                .alreadyShared, "Hierarchies in the zone are shared, so it is not shared as a whole.",
-                remedy: "Delete those shares first, or put the records into another zone.")
-        }
+        guard try !Shares.hasOpen(in: scope.zone, connection) else { throw Shares.hierarchiesAreShared }
     }
 
     /// The grants that have to come: a new epoch's for everybody, else those of the entry's own invitations.

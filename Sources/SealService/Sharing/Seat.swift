@@ -28,6 +28,9 @@ package enum Seat {
         .unknownItem, "There is no such share, or the caller is not invited.",
         remedy: "Ask who sent the link for a new one.")
 
+    static let takenAlready = ServerError(
+        .invalidArguments, "The caller is a participant already.", remedy: "Fetch the shared database.")
+
     static let mayNeedVerification = ServerError(
         .participantMayNeedVerification, "The caller may have been invited by an address that it has not proven yet.",
         remedy: "Verify the invited address, then try again.")

@@ -36,10 +36,7 @@ package struct ShareAcceptance: Sendable {
         let before = try rosters.roster(of: scope, in: connection)
         let seat = try Seat.find(
             of: caller, by: link, roster: before, offersToken: !message.token.isEmpty, now: now, in: connection)
-        guard case .free(let id, let proof) = seat else {
-            throw ServerError(
-                .invalidArguments, "The caller is a participant already.", remedy: "Fetch the shared database.")
-        }
+        guard case .free(let id, let proof) = seat else { throw Seat.takenAlready }
         let signed = SignedRosterEntry(message.entry)
         try Self.check(signed, takes: id, by: caller, after: before.head, container: container)
         var after = before
@@ -87,9 +84,7 @@ package struct ShareAcceptance: Sendable {
                 remedy: "Send other entries to rosters/append.")
         }
         guard entry.author == caller.userID, acceptance.acceptor.userID == caller.userID else {
-            throw ServerError(
-                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed."
-            )
+            throw RosterAppend.foreign
         }
         // The seat may be another one since the entry was made: then it is to be made again.
         guard entry.previous == head else { throw ServerError.rosterChanged }

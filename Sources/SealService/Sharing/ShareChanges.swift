@@ -41,9 +41,7 @@ package struct ShareChanges: Sendable {
                 .limitExceeded, "A request opens and ends at most \(Self.most) shares.", remedy: "Send fewer at once.")
         }
         let names = message.openings.map(\.shareRecordName) + message.closings.map(\.shareRecordName)
-        guard Set(names).count == names.count else {
-            throw ServerError(.invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
-        }
+        guard Set(names).count == names.count else { throw Shares.twice }
         if !message.openings.isEmpty {
             try Self.checkMayShareRecords(try rosters.roster(of: ScopeRow(zone), in: connection))
             try Self.checkNotShared(zone, connection)

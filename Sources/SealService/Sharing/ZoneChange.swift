@@ -109,9 +109,7 @@ package struct ZoneChange {
     /// With a zone its hierarchical shares end: each by an entry of its own roster.
     private func endings(of zone: ZoneRow, _ delete: Sealkit_V1_ZoneDelete) throws -> [ShareEnding] {
         let names = delete.shares.map(\.shareRecordName)
-        guard Set(names).count == names.count else {
-            throw ServerError(.invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
-        }
+        guard Set(names).count == names.count else { throw Shares.twice }
         // Another device may have made one meanwhile.
         guard try Set(Shares.open(in: zone, connection).compactMap { $0.share?.recordName }) == Set(names) else {
             throw ServerError(

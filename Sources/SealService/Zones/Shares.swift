@@ -9,6 +9,13 @@ package enum Shares {
         .unknownItem, "The zone has no such share, or the caller takes no part in it.",
         remedy: "Fetch the zone's changes; save the share with its root first if it is to be made.")
 
+    static let hierarchiesAreShared = ServerError(
+        .alreadyShared, "Hierarchies in the zone are shared, so it is not shared as a whole.",
+        remedy: "Delete those shares first, or put the records into another zone.")
+
+    static let twice = ServerError(
+        .invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
+
     /// Named so that they stand beside a zone's.
     package static let columns = """
         s.share, s.record_name, s.root, s.began, s.sequence AS share_sequence, s.head AS share_head, \

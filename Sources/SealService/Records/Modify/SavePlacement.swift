@@ -113,9 +113,7 @@ struct SavePlacement {
         if let refusal = try refusalToLeave(record) { return refusal }
         guard !record.isDeletion else { return nil }
         if name == Names.zoneWideShare, try Shares.hasOpen(in: zone, connection) || !shareChanges.openings.isEmpty {
-            return ServerError(
-                .alreadyShared, "Hierarchies in the zone are shared, so it is not shared as a whole.",
-                remedy: "Delete those shares first, or put the records into another zone.")
+            return Shares.hierarchiesAreShared
         }
         if let share {
             if name == share.recordName {
