@@ -35,7 +35,7 @@ extension Database {
     ) async throws(SealKitError) -> LongLivedModification {
         try Database.checkCount(saving.count + deleting.count)
         let ids = saving.map(\.recordID) + deleting
-        guard Set(ids).count == ids.count else { throw RecordRules.twice }
+        try RecordRules.checkNames(ids)
         for zone in Set(ids.map(\.zoneID)) { _ = try zoneScope(zone) }
         for record in saving {
             try RecordRules.check(record)

@@ -30,8 +30,7 @@ extension Database {
         saveResults: [Record.ID: Result<any SavableRecord, SealKitError>],
         deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
-        let ids = saving.map(\.recordID) + deleting
-        guard Set(ids).count == ids.count else { throw RecordRules.twice }
+        try RecordRules.checkNames(saving.map(\.recordID) + deleting)
         let results = try await modifyRecords(
             saving: saving.compactMap { $0 as? Record }, shares: saving.compactMap { $0 as? Share }, deleting: deleting,
             savePolicy: savePolicy, atomically: atomically, progress: progress, perRecordProgress: perRecordProgress)

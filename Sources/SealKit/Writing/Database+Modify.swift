@@ -93,8 +93,7 @@ extension Database {
     func requireRequest(_ saving: [Record], _ deleting: [Record.ID]) async throws(SealKitError) {
         try await core.requireAccount(for: scope)
         try Database.checkCount(saving.count + deleting.count)
-        let ids = saving.map(\.recordID) + deleting
-        guard Set(ids).count == ids.count else { throw RecordRules.twice }
+        try RecordRules.checkNames(saving.map(\.recordID) + deleting)
     }
 
     /// Mostly all are of one zone: they stay together as they are.
@@ -211,8 +210,12 @@ extension Result where Success == Record, Failure == SealKitError {
 
 /// What a record must look like before anything is sealed.
 enum RecordRules {
-    static var twice: SealKitError {
-        SealKitError(.invalidArguments, "a record appears twice in one request", remedy: "name each record once")
+    /// That no record is named twice.
+    static func checkNames(_ ids: [Record.ID]) throws(SealKitError) {
+        guard Set(ids).count == ids.count else {
+            throw SealKitError(
+                .invalidArguments, "a record appears twice in one request", remedy: "name each record once")
+        }
     }
 
     static func check(_ record: Record) throws(SealKitError) {
