@@ -157,6 +157,7 @@ extension Account {
         .serverRejectedRequest, "this name and passphrase cannot be used", remedy: "choose another passphrase")
 
     /// From now on no passphrase brings the account back.
+    /// - Throws: what concerns the whole request, such as `networkFailure` or `notAuthenticated`.
     public func removeRecoveryPassphrase() async throws(SealKitError) {
         let request = Sealkit_V1_DeleteRecoveryBundleRequest.with { $0.kind = RecoveryBundle.Kind.passphrase.rawValue }
         let _: Sealkit_V1_AccountResponse = try await call(Endpoints.accounts.deleteRecovery, request)
@@ -166,6 +167,7 @@ extension Account {
     ///
     /// What the server hands out for it is opened and compared, so that a lost, replaced or old bundle is noticed while
     /// there is still a device that can make a new one.
+    /// - Throws: what concerns the whole request, such as `networkFailure` or `notAuthenticated`.
     public func isGood(_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Bool {
         try await requireSession()
         do {
@@ -177,6 +179,7 @@ extension Account {
     }
 
     /// As the server says.
+    /// - Throws: what concerns the whole request, such as `networkFailure` or `notAuthenticated`.
     public func recoveryStatus() async throws(SealKitError) -> RecoveryStatus {
         let response: Sealkit_V1_RecoveryBundlesResponse = try await call(
             Endpoints.accounts.listRecovery, Sealkit_V1_RecoveryBundlesRequest())

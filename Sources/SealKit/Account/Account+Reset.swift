@@ -17,6 +17,7 @@ extension Account {
     /// before that nothing is given up, and this is to be called again.
     ///
     /// - Parameters: as of `rotateKeys` and `finishKeyRotation`.
+    /// - Throws: as these do.
     public func resetEncryptedData(
         trust: TrustStore, passphrase: RecoveryPassphrase? = nil,
         keep: (_ seeds: [AccountSeed]) async throws(SealKitError) -> Void,

@@ -135,6 +135,7 @@ public final class Account: Sendable {
     }
 
     /// Ends this device's session on the server.
+    /// - Throws: what keeps the server from being told, such as `networkFailure`: called again, it tells it.
     public func logOut() async throws(SealKitError) { try await session.logOut() }
 
     /// A call that the server answers to this account only.

@@ -316,6 +316,8 @@ extension Database {
     /// this device knows only when the roster shows its end. A zone that this device knows and that all parts without a
     /// token leave out is among the modifications of the last one, unless something signed shows that it is gone; the
     /// claim is one of `Container.violations()`.
+    /// - Parameter token: of the answer before; nil for everything.
+    /// - Parameter resultsLimit: nil lets the server decide; it may give fewer.
     /// - Throws: `rollback` when the server claims a deletion that nothing signed shows; `integrityFailure`;
     ///   `serverRejectedRequest` for a server that goes in circles.
     public func databaseChanges(

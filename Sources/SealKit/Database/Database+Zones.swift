@@ -13,6 +13,7 @@ extension Database {
     ///
     /// One that this device knows and the server leaves out is asked for, and is among them unless something signed
     /// shows that it is gone. That it was left out is one of `Container.violations()`.
+    /// - Throws: what concerns the whole request, such as `networkFailure` or `notAuthenticated`.
     public func allRecordZones() async throws(SealKitError) -> [RecordZone] {
         let zones = try await madeRecordZones()
         guard scope == .private, !zones.contains(where: { $0.zoneID == .default }) else { return zones }

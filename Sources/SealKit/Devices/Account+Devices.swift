@@ -68,6 +68,7 @@ extension Account {
     }
 
     /// The user has looked at new devices, and knows them. For one that nobody knows there is `revokeDevice(_:)`.
+    /// - Throws: `invalidArguments` for what is no device's id; what the trust store throws.
     public func acknowledge(_ devices: [Device]) async throws(SealKitError) {
         guard let trust = deviceKeeper.trust else { return }
         var ids: [ID16] = []

@@ -45,6 +45,7 @@ public struct ContainerManagement: Sendable {
     // MARK: Schemas
 
     /// The schema in CloudKit's language, as the server prints it: the same schema is always the same text.
+    /// - Throws: as the type says.
     public func exportSchema(from environment: Environment) async throws(SealKitError) -> String {
         let answer: Sealkit_V1_ExportSchemaResponse = try await call(
             Endpoints.management.exportSchema, environment, Sealkit_V1_ExportSchemaRequest())
@@ -77,6 +78,7 @@ public struct ContainerManagement: Sendable {
     /// Brings development's schema back to production's. Unlike CloudKit's, this keeps development's records: the logs
     /// of their zones are signed by their owners, and no server can end them. Delete the zones with the accounts that
     /// own them.
+    /// - Throws: as the type says.
     @discardableResult
     public func resetSchema(dryRun: Bool = false) async throws(SealKitError) -> [SchemaDifference] {
         try await change(
@@ -113,6 +115,7 @@ public struct ContainerManagement: Sendable {
     }
 
     /// The schema's custom roles, and everybody who has one.
+    /// - Throws: as the type says.
     public func roles(
         in environment: Environment
     ) async throws(SealKitError) -> (roles: [String], assignments: [RoleAssignment]) {

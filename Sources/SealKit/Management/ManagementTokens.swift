@@ -45,6 +45,8 @@ public struct ManagementTokens: Sendable {
     /// - Parameter name: what lists call it.
     /// - Parameter lifetime: seconds; nil for a token that is good until it is revoked.
     /// - Returns: the token, which nobody can ask for again.
+    /// - Throws: as the type says; `badContainer`; `invalidArguments` for a name that is not printable ASCII, 1 to
+    ///   255 bytes of it, and for a lifetime beyond 200 years; `limitExceeded` for a container that has too many.
     public func create(
         for containerIdentifier: String, name: String, lifetime: UInt64? = nil
     ) async throws(SealKitError) -> (entry: Entry, token: ManagementToken) {

@@ -184,6 +184,7 @@ extension ServerOperator {
     }
 
     /// All alerts, by name.
+    /// - Throws: as the type says.
     public func alerts() async throws(SealKitError) -> [AlertStatus] {
         let answer = try await client.call(
             Endpoints.monitoring.alerts, Sealkit_V1_ListAlertsRequest(), token: token.text())
@@ -226,6 +227,7 @@ extension ServerOperator {
     ///   - name: of one alone; nil for all, those that were removed since as well.
     ///   - cursor: of the page before; nil for the first.
     ///   - limit: changes in the page, up to 1,000; nil for 100.
+    /// - Throws: as the type says; `serverRejectedRequest` for a list that does not go on.
     public func alertHistory(
         of name: String? = nil, after cursor: Data? = nil, limit: Int? = nil
     ) async throws(SealKitError) -> AlertHistory {

@@ -77,6 +77,7 @@ extension ServerOperator {
     ///   - until: before this date; nil for now.
     ///   - cursor: of the page before; nil for the first.
     ///   - limit: events in the page, up to 1,000; nil for 100.
+    /// - Throws: as the type says; `serverRejectedRequest` for a list that does not go on.
     public func events(
         of kinds: Set<Event.Kind> = [], containerIdentifier: String? = nil, account: String? = nil, from: Date? = nil,
         until: Date? = nil, after cursor: Data? = nil, limit: Int? = nil

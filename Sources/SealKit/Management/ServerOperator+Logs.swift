@@ -156,6 +156,7 @@ extension ServerOperator {
     // MARK: Queries that are kept
 
     /// Those that the server keeps for its operators, by name.
+    /// - Throws: as the type says.
     public func savedLogQueries() async throws(SealKitError) -> [String: LogQuery] {
         let answer = try await client.call(
             Endpoints.monitoring.logQueries, Sealkit_V1_ListLogQueriesRequest(), token: token.text())

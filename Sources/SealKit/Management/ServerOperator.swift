@@ -78,7 +78,7 @@ public struct ServerOperator: Sendable {
 
     /// A page of accounts.
     public struct Page: Sendable {
-        /// In the order of their names.
+        /// Oldest first.
         public let accounts: [Account]
         /// For the page that follows; nil where this is the last.
         public let cursor: Data?
@@ -91,6 +91,8 @@ public struct ServerOperator: Sendable {
     ///   - suspendedOnly: those that are suspended.
     ///   - cursor: of the page before; nil for the first.
     ///   - limit: accounts in the page, up to 1,000; nil for 100.
+    /// - Throws: as the type says; `invalidArguments` for a text that is too long; `serverRejectedRequest` for a list
+    ///   that does not go on.
     public func accounts(
         matching text: String = "", suspendedOnly: Bool = false, after cursor: Data? = nil, limit: Int? = nil
     ) async throws(SealKitError) -> Page {
@@ -178,6 +180,7 @@ public struct ServerOperator: Sendable {
 
     /// What the server stores. It counts rows and assets: on a large server that takes a while.
     /// - Parameter account: nil for the whole server.
+    /// - Throws: as the type says.
     public func usage(of account: String? = nil) async throws(SealKitError) -> Usage {
         let answer = try await client.call(
             Endpoints.operator.usage, Sealkit_V1_ServerUsageRequest.with { $0.account = account ?? "" },
@@ -199,6 +202,7 @@ public struct ServerOperator: Sendable {
     /// - Parameters:
     ///   - quota: a number of bytes, none at all, or what the server gives everybody.
     ///   - account: as the type says.
+    /// - Throws: as the type says; `invalidArguments` for a quota of 0 bytes.
     @discardableResult
     public func setQuota(_ quota: Quota, of account: String) async throws(SealKitError) -> Account {
         let answer = try await client.call(
@@ -219,6 +223,7 @@ public struct ServerOperator: Sendable {
     /// - Parameters:
     ///   - account: as the type says.
     ///   - reason: one line, up to 255 bytes of UTF-8, which whoever logs in is shown.
+    /// - Throws: as the type says; `invalidArguments` for a reason that is too long, or not printable.
     @discardableResult
     public func suspend(_ account: String, reason: String = "") async throws(SealKitError) -> Account {
         let answer = try await client.call(
@@ -227,7 +232,8 @@ public struct ServerOperator: Sendable {
         return Account(answer.account)
     }
 
-    /// Undoes it. Doing it again is no mistake.
+    /// Lets a suspended account log in again. Doing it again is no mistake.
+    /// - Throws: as the type says.
     @discardableResult
     public func unsuspend(_ account: String) async throws(SealKitError) -> Account {
         let answer = try await client.call(
@@ -249,6 +255,7 @@ public struct ServerOperator: Sendable {
     /// - Parameters:
     ///   - count: 1 to 1,000.
     ///   - lifetime: seconds, from 1 on.
+    /// - Throws: as the type says; `invalidArguments` for a count or a lifetime that is none.
     public func makeRegistrationCodes(_ count: Int = 1, lifetime: UInt64) async throws(SealKitError) -> Invitations {
         let answer = try await client.call(
             Endpoints.operator.invite,

@@ -123,6 +123,7 @@ extension Container {
     }
 
     /// This account's server-to-server keys for this container and environment.
+    /// - Throws: what concerns the whole request, such as `networkFailure` or `notAuthenticated`.
     public func serverKeys() async throws(SealKitError) -> [ServerKey] {
         let response: Sealkit_V1_ListServerKeysResponse = try await core.call(
             .public, Endpoints.management.listServerKeys, Sealkit_V1_ListServerKeysRequest())

@@ -3,6 +3,7 @@ import SwiftProtobuf
 
 extension Database {
     /// The user's subscriptions in this database.
+    /// - Throws: what concerns the whole request, such as `networkFailure` or `notAuthenticated`.
     public func allSubscriptions() async throws(SealKitError) -> [any Subscription] {
         let response: Sealkit_V1_ListSubscriptionsResponse = try await core.call(
             scope, Endpoints.subscriptions.list, Sealkit_V1_ListSubscriptionsRequest())

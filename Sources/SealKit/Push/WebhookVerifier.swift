@@ -54,6 +54,7 @@ public final class WebhookVerifier: Sendable {
     }
 
     /// Fetches the server's keys; the connection to the server vouches for them.
+    /// - Throws: what keeps the keys from coming, such as `networkFailure`; `invalidArguments` for damaged keys.
     public convenience init(url: String, server: any Transport) async throws(SealKitError) {
         let response: Sealkit_V1_TokenKeysResponse = try Client.decode(
             try await server.get(WebhookVerifier.keysPath, token: nil))

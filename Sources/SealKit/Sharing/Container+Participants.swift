@@ -19,6 +19,7 @@ extension Container {
     }
 
     /// Somebody to add to a share, by phone number: `+` and the digits.
+    /// - Throws: as ``shareParticipant(forEmailAddress:permission:)``.
     public func shareParticipant(
         forPhoneNumber number: String, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
@@ -39,6 +40,7 @@ extension Container {
 
     /// Somebody to add to a share, by whatever is known: of a requester its
     /// ``Share/AccessRequester/participantLookupInfo``.
+    /// - Throws: as the call for what is known throws: an address, a number or an account's name.
     public func shareParticipant(
         for lookupInfo: Share.LookupInfo, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {

@@ -44,6 +44,7 @@ extension Account {
     /// The addresses that are linked to this account, in the order in which they were proven.
     ///
     /// ``Container/beginVerification(of:for:language:)`` and ``Verification/complete(code:discoverable:)`` link one.
+    /// - Throws: what concerns the whole request, such as `networkFailure` or `notAuthenticated`.
     public func linkedAddresses() async throws(SealKitError) -> [LinkedAddress] {
         let response: Sealkit_V1_ListAddressesResponse = try await call(
             Endpoints.people.listAddresses, Sealkit_V1_ListAddressesRequest())

@@ -35,6 +35,7 @@ extension Database {
     }
 
     /// Deletes one record. An absent one is a success, as in CloudKit.
+    /// - Throws: `zoneNotFound`, `permissionFailure`, …; what concerns the whole request, such as `networkFailure`.
     public func deleteRecord(withID recordID: Record.ID) async throws(SealKitError) {
         let results = try await modifyRecords(deleting: [recordID])
         try results.deleteResults[recordID]?.get()
