@@ -167,10 +167,7 @@ extension Database {
             // One that the roster does not commit to is the server's making, or was sealed by this account as it
             // joined.
             guard epoch.grantHashes[own] == GrantHash.of(grant.sealed) else { return nil }
-            let opened = try? core.identity().open { keys throws(SealError) in
-                try Grants<XWingHPKE>.open(grant.sealed, epoch: epoch, as: core.userID(), keys: keys)
-            }
-            guard opened == nil, epoch.openedAt < UInt64(entries.count) else { return nil }
+            guard !core.opens(grant, of: epoch), epoch.openedAt < UInt64(entries.count) else { return nil }
             let entry = try? RosterEntry(
                 canonicalBytes: entries[Int(epoch.openedAt)].bytes, container: scope.container)
             return entry.map { (grant.epoch, $0.author) }

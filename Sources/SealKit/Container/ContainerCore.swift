@@ -104,6 +104,14 @@ final class ContainerCore: Sendable {
         RosterAuthor(user: userID(), keys: identity().keys(in: roster))
     }
 
+    /// Whether a grant of an epoch opens with one of this account's keys.
+    func opens(_ grant: OwnGrant, of epoch: Roster.Epoch) -> Bool {
+        let opened = try? identity().open { keys throws(SealError) in
+            try Grants<XWingHPKE>.open(grant.sealed, epoch: epoch, as: userID(), keys: keys)
+        }
+        return opened != nil
+    }
+
     // MARK: Calls
 
     /// A call below `/database/1/…`, once the server knows this account's identity in the container.

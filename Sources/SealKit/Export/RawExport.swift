@@ -85,10 +85,7 @@ extension Database {
 
     private func opens(_ grant: OwnGrant, _ roster: Roster) -> Bool {
         guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { return true }
-        let opened = try? core.identity().open { keys throws(SealError) in
-            try Grants<XWingHPKE>.open(grant.sealed, epoch: epoch, as: core.userID(), keys: keys)
-        }
-        return opened != nil
+        return core.opens(grant, of: epoch)
     }
 
     /// Every record of the zone, or those asked for, as they came and as they opened; and those that do not open.

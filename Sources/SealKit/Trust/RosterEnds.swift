@@ -42,9 +42,7 @@ extension TrustStore {
             try Row.fetchAll(
                 db,
                 sql: """
-                    WITH RECURSIVE roster (scope) AS (
-                        SELECT MIN(scope) FROM entry
-                        UNION ALL SELECT (SELECT MIN(scope) FROM entry WHERE scope > roster.scope) FROM roster WHERE roster.scope IS NOT NULL)
+                    \(TrustStore.rosterScopes)
                     SELECT scope, (SELECT MAX(sequence) FROM entry WHERE entry.scope = roster.scope) FROM roster
                     WHERE scope IS NOT NULL
                     """

@@ -124,16 +124,21 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// The first entry of every roster that this device has: from one to the next by the index, past all their other
-    /// entries.
+    /// `roster`: the scopes of the rosters that this device has, from one to the next by the index, past all their
+    /// entries. A last row is NULL.
+    static let rosterScopes = """
+        WITH RECURSIVE roster (scope) AS (
+            SELECT MIN(scope) FROM entry
+            UNION ALL SELECT (SELECT MIN(scope) FROM entry WHERE scope > roster.scope) FROM roster WHERE roster.scope IS NOT NULL)
+        """
+
+    /// The first entry of every roster that this device has.
     func openings() async throws(SealKitError) -> [[UInt8]] {
         try await reading { db in
             try Data.fetchAll(
                 db,
                 sql: """
-                    WITH RECURSIVE roster (scope) AS (
-                        SELECT MIN(scope) FROM entry
-                        UNION ALL SELECT (SELECT MIN(scope) FROM entry WHERE scope > roster.scope) FROM roster WHERE roster.scope IS NOT NULL)
+                    \(TrustStore.rosterScopes)
                     SELECT bytes FROM roster JOIN entry ON entry.scope = roster.scope AND sequence = 0
                     """
             ).map { [UInt8]($0) }
