@@ -1,5 +1,6 @@
 import Foundation
 import SealKit
+import SealSystem
 
 /// A file that is named on the command line.
 enum GivenFile {
@@ -13,8 +14,7 @@ enum GivenFile {
         let opened = open(path, O_RDONLY | O_CLOEXEC)
         guard opened >= 0 else { return nil }
         defer { close(opened) }
-        var about = stat()
-        guard fstat(opened, &about) == 0, about.st_mode & S_IFMT != S_IFDIR else { return nil }
+        guard FileStatus(descriptor: opened)?.isFolder == false else { return nil }
         return try Interruption.readAll(opened, path, atMost: most)
     }
 
@@ -28,6 +28,10 @@ enum GivenFile {
         guard let data = try contents(of: path) else {
             throw Failure.Local(status: .badInput, reason: "there is no \(what) file to read at \(path)")
         }
-        return String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+        // Mended, it would be another secret than the file has.
+        guard let text = String(validating: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self) else {
+            throw Failure.Local(status: .badInput, reason: "the \(what) file at \(path) is not UTF-8 text")
+        }
+        return text
     }
 }
