@@ -21,14 +21,7 @@ public enum AssetTree {
     public static func root(_ leaves: [Digest]) throws(SealError) -> Digest {
         guard !leaves.isEmpty else { throw .invalidLength }
         var level = leaves
-        while level.count > 1 {
-            var next: [Digest] = []
-            next.reserveCapacity((level.count + 1) / 2)
-            for index in stride(from: 0, to: level.count, by: 2) {
-                next.append(index + 1 < level.count ? node(level[index], level[index + 1]) : level[index])
-            }
-            level = next
-        }
+        while level.count > 1 { level = MerkleLevel.above(level, node) }
         return level[0]
     }
 

@@ -17,14 +17,7 @@ public struct StatementTree: Sendable {
     init(leaves: [Digest], atMost limit: Int) throws(SealError) {
         guard !leaves.isEmpty, leaves.count <= limit else { throw .invalidLength }
         var levels = [leaves]
-        while let level = levels.last, level.count > 1 {
-            var next: [Digest] = []
-            next.reserveCapacity((level.count + 1) / 2)
-            for index in stride(from: 0, to: level.count, by: 2) {
-                next.append(index + 1 < level.count ? StatementTree.node(level[index], level[index + 1]) : level[index])
-            }
-            levels.append(next)
-        }
+        while let level = levels.last, level.count > 1 { levels.append(MerkleLevel.above(level, StatementTree.node)) }
         self.levels = levels
     }
 
