@@ -24,7 +24,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     open var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
-    private var done: (saved: [CKRecordZone], deleted: [CKRecordZone.ID])?
+    private var done: ModifyOutcomes<CKRecordZone, CKRecordZone.ID>?
 
     public override init() { super.init() }
 
@@ -39,21 +39,18 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     override func work() async throws(CKError) {
         let (zones, ids) = (recordZonesToSave ?? [], recordZoneIDsToDelete ?? [])
         let results = try await calling { try await chosenDatabase.modifyZones(saving: zones, deleting: ids) }
-        var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
-        var (saved, deleted): ([CKRecordZone], [CKRecordZone.ID]) = ([], [])
+        var outcomes = ModifyOutcomes<CKRecordZone, CKRecordZone.ID>()
         for id in zones.map(\.zoneID) {
             guard let result = results.saveResults[id] else { continue }
-            outcomes.append((id, result.map { _ in }))
-            if let zone = result.value { saved.append(zone) }
+            outcomes.add(saving: id, result)
             tell { self.perRecordZoneSaveBlock?(id, result.untyped) }
         }
         for id in ids {
             guard let result = results.deleteResults[id] else { continue }
-            outcomes.append((id, result))
-            if result.error == nil { deleted.append(id) }
+            outcomes.add(deleting: id, result)
             tell { self.perRecordZoneDeleteBlock?(id, result.untyped) }
         }
-        done = (saved, deleted)
+        done = outcomes
         try outcomes.throwFailures()
     }
 

@@ -47,7 +47,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     private var oldEach: ((CKRecord, (any Error)?) -> Void)?
     private var oldEnd: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
-    private var done: (saved: [CKRecord], deleted: [CKRecord.ID])?
+    private var done: ModifyOutcomes<CKRecord, CKRecord.ID>?
 
     public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
         self.init()
@@ -84,12 +84,10 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
                 self.tell { self.perRecordProgressBlock?(record, fraction) }
             }
         }
-        var outcomes: [(CKRecord.ID, Result<Void, CKError>)] = []
-        var (saved, deleted): ([CKRecord], [CKRecord.ID]) = ([], [])
+        var outcomes = ModifyOutcomes<CKRecord, CKRecord.ID>()
         for record in records {
             guard let result = results.saveResults[record.recordID] else { continue }
-            outcomes.append((record.recordID, result.map { _ in }))
-            if let stored = result.value { saved.append(stored) }
+            outcomes.add(saving: record.recordID, result)
             tell {
                 self.oldEach?(record, result.error)
                 self.perRecordSaveBlock?(record.recordID, result.untyped)
@@ -97,11 +95,10 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         }
         for id in ids {
             guard let result = results.deleteResults[id] else { continue }
-            outcomes.append((id, result))
-            if result.error == nil { deleted.append(id) }
+            outcomes.add(deleting: id, result)
             tell { self.perRecordDeleteBlock?(id, result.untyped) }
         }
-        done = (saved, deleted)
+        done = outcomes
         try outcomes.throwFailures()
     }
 

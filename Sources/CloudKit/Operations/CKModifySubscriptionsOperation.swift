@@ -24,7 +24,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     open var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
-    private var done: (saved: [CKSubscription], deleted: [CKSubscription.ID])?
+    private var done: ModifyOutcomes<CKSubscription, CKSubscription.ID>?
 
     public override init() { super.init() }
 
@@ -41,21 +41,18 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         let results = try await calling {
             try await chosenDatabase.modifySubscriptions(subscriptions, deleting: ids)
         }
-        var outcomes: [(CKSubscription.ID, Result<Void, CKError>)] = []
-        var (saved, deleted): ([CKSubscription], [CKSubscription.ID]) = ([], [])
+        var outcomes = ModifyOutcomes<CKSubscription, CKSubscription.ID>()
         for id in subscriptions.map(\.subscriptionID) {
             guard let result = results.saveResults[id] else { continue }
-            outcomes.append((id, result.map { _ in }))
-            if let subscription = result.value { saved.append(subscription) }
+            outcomes.add(saving: id, result)
             tell { self.perSubscriptionSaveBlock?(id, result.untyped) }
         }
         for id in ids {
             guard let result = results.deleteResults[id] else { continue }
-            outcomes.append((id, result))
-            if result.error == nil { deleted.append(id) }
+            outcomes.add(deleting: id, result)
             tell { self.perSubscriptionDeleteBlock?(id, result.untyped) }
         }
-        done = (saved, deleted)
+        done = outcomes
         try outcomes.throwFailures()
     }
 

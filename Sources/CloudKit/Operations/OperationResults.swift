@@ -28,6 +28,26 @@ extension CKOperation {
     }
 }
 
+/// What has come of an operation that saves and deletes, in the order in which it was asked for.
+struct ModifyOutcomes<Item, ID: Hashable & Sendable> {
+    private(set) var saved: [Item] = []
+    private(set) var deleted: [ID] = []
+    private var results: [(ID, Result<Void, CKError>)] = []
+
+    mutating func add(saving id: ID, _ result: Result<Item, CKError>) {
+        results.append((id, result.map { _ in }))
+        if let item = result.value { saved.append(item) }
+    }
+
+    mutating func add(deleting id: ID, _ result: Result<Void, CKError>) {
+        results.append((id, result))
+        if result.error == nil { deleted.append(id) }
+    }
+
+    /// - Throws: `partialFailure` with what failed, where something did.
+    func throwFailures() throws(CKError) { try results.throwFailures() }
+}
+
 extension Array where Element: Hashable {
     /// Each once, where it comes first: what is named twice is told once.
     var eachOnce: [Element] {
