@@ -16,7 +16,6 @@ enum LogText {
 }
 
 extension LogQuery {
-    private static let (usualPage, mostPerPage) = (100, 1_000)
     private static let mostTextBytes = 256
 
     /// - Parameter now: microseconds since 1970.
@@ -49,7 +48,7 @@ extension LogQuery {
             request: message.request.isEmpty ? nil : message.request,
             groupID: try Self.bytes(message.groupID, LogEntry.groupIDBytes, "group id"),
             leastMicroseconds: Int64(clamping: message.microseconds), after: try LogPlace(cursor: message.cursor),
-            limit: message.limit == 0 ? Self.usualPage : min(Int(clamping: message.limit), Self.mostPerPage))
+            limit: ListCursor.limit(message.limit))
     }
 
     /// Nil for an empty text.

@@ -6,7 +6,6 @@ import SwiftProtobuf
 /// The rows of events: each is written in the transaction of what it tells of, so that none is told of that did not
 /// happen, and none is missing.
 package enum ManagementEvents {
-    private static let (usualPage, mostPerPage) = (100, 1_000)
     /// Two years, in microseconds.
     package static let keptFor: Int64 = 730 * 86_400_000_000
     /// Of the operator's own, and of what anybody can cause.
@@ -39,7 +38,7 @@ package enum ManagementEvents {
                 remedy: "Give a beginning and a later end, in microseconds.")
         }
         let kinds = try Set(message.kinds.map(kind))
-        let limit = message.limit == 0 ? usualPage : min(Int(clamping: message.limit), mostPerPage)
+        let limit = ListCursor.limit(message.limit)
         var condition = "e.number < $1 AND e.time >= $2 AND e.time < $3"
         var values: [SQLValue] = [
             .integer(try ListCursor.number(message.cursor) ?? .max), .integer(message.from), .integer(until),

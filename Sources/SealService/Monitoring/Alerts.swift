@@ -8,7 +8,6 @@ import SwiftProtobuf
 /// database's disk: addresses show neither there nor in backups. Times are microseconds since 1970.
 package struct Alerts: Sendable {
     package static let mostChanges: Int64 = 10_000
-    private static let (usualPage, mostPerPage) = (100, 1_000)
     /// Beyond it a time was set by a clock that has been set back since.
     private static let farthest: Int64 = 3_600_000_000
 
@@ -198,7 +197,7 @@ package struct Alerts: Sendable {
     package static func history(
         _ message: Sealkit_V1_AlertHistoryRequest, in connection: any SQLConnection
     ) throws -> Sealkit_V1_AlertHistoryResponse {
-        let limit = message.limit == 0 ? usualPage : min(Int(clamping: message.limit), mostPerPage)
+        let limit = ListCursor.limit(message.limit)
         let before = try ListCursor.number(message.cursor) ?? .max
         // One more than a page holds tells whether there is another one.
         let found = try connection.rows(

@@ -9,8 +9,6 @@ import SwiftProtobuf
 ///
 /// Accounts are those that somebody can log in to: neither deleted ones, nor those of server-to-server keys.
 package struct OperatedAccounts: Sendable {
-    private static let usualPage = 100
-    package static let mostPerPage = 1_000
     /// What is looked for, in UTF-8.
     private static let mostFindBytes = 512
     private static let day: Int64 = 86_400_000_000
@@ -33,8 +31,7 @@ package struct OperatedAccounts: Sendable {
                 remedy: "Give a part of an account's name or of a user record name, or a whole address.")
         }
         let last = try ListCursor.number(message.cursor) ?? 0
-        let limit =
-            message.limit == 0 ? Self.usualPage : min(Int(clamping: message.limit), Self.mostPerPage)
+        let limit = ListCursor.limit(message.limit)
         let condition: String
         let sought: SQLValue
         if Self.looksLikeAnAddress(message.find) {

@@ -16,6 +16,10 @@ package enum ListCursor {
         return number
     }
 
+    /// How many entries a page has.
+    /// - Parameter asked: 0 for as many as is usual.
+    package static func limit(_ asked: UInt32) -> Int { asked == 0 ? 100 : min(Int(clamping: asked), 1_000) }
+
     package static let foreign = ServerError(
         .invalidArguments, "The cursor is none of this list's.",
         remedy: "Send the cursor of the answer before, or none.")
