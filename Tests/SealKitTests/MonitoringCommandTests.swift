@@ -127,6 +127,8 @@ import Testing
         let added = try await run(disk, server)
         #expect(added.status == 0, "\(added.errors)")
         #expect(added.output.contains("free-bytes below 1000000000000000000"), "\(added.output)")
+        // It is of the moment.
+        #expect(!added.output.contains("minute"), "\(added.output)")
         let slow = [
             "alerts", "add", "slow", "--measure", "latency95", "--above-average", "3", "--minutes", "10", "--least",
             "100",

@@ -31,6 +31,16 @@ extension ServerOperator {
             case stuckMessages = "stuck-messages"
             /// Jobs whose last run failed.
             case failingJobs = "failing-jobs"
+
+            /// Whether it is of the last minutes; what is of no requests is of the moment.
+            package var isOfRequests: Bool {
+                switch self {
+                case .requests, .failures, .serverErrors, .failureShare, .latency50, .latency95, .latency99, .bytesIn,
+                    .bytesOut:
+                    true
+                case .freeBytes, .backupAge, .certificateDays, .stuckMessages, .failingJobs: false
+                }
+            }
         }
 
         /// What the measure is compared with.

@@ -135,9 +135,7 @@ extension Console {
         return ConsolePage(title: "Alerts", body: body, session: session).response()
     }
 
-    private static func number(_ value: Double) -> String {
-        value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\((value * 100).rounded() / 100)"
-    }
+    private static func number(_ value: Double) -> String { AlertText.number(value) }
 
     private static func outcome(_ test: Sealkit_V1_TestAlertResponse) -> Markup {
         let rows = test.deliveries.map { delivery -> Markup in
@@ -160,8 +158,9 @@ extension Console {
         let only = rule.filters.map { "\($0.dimension) \($0.word)" }.joined(separator: ", ")
         let state: Markup = alert.firing ? "<span class=\"bad\">fires</span>" : "quiet"
         let since = alert.since > 0 ? " since \(Self.time(microseconds: alert.since))" : ""
+        let when = AlertMeasure(rawValue: rule.measure)?.isOfRequests == false ? "" : ", \(rule.minutes) min"
         let condition =
-            "\(rule.measure) \(rule.below ? "below" : "above") \(threshold), \(rule.minutes) min\(only.isEmpty ? "" : ": \(only)")"
+            "\(rule.measure) \(rule.below ? "below" : "above") \(threshold)\(when)\(only.isEmpty ? "" : ": \(only)")"
         let forms = [("/alerts/test", "Test"), ("/alerts/remove", "Remove")].map { path, word -> Markup in
             """
             <form method="post" action="\(path)">\(ConsolePage.formToken(session, path))\

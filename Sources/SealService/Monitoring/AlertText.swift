@@ -70,8 +70,8 @@ package enum AlertText {
         return ", compared with \(number(reading.threshold))"
     }
 
-    static func number(_ value: Double) -> String {
-        if value >= 100 || value == value.rounded() { return String(format: "%.0f", value) }
+    package static func number(_ value: Double) -> String {
+        if value.magnitude >= 100 || value == value.rounded() { return String(format: "%.0f", value) }
         return String(format: "%.2f", value)
     }
 }

@@ -34,7 +34,8 @@ enum AlertText {
             case .timesAverage(let factor): "\(number(factor)) times the average"
             }
         let least = alert.leastRequests > 0 ? ", from \(alert.leastRequests.counted("request")) on" : ""
-        return "\(alert.measure.rawValue) \(side) \(threshold) in \(alert.minutes.counted("minute"))\(least)"
+        let when = alert.measure.isOfRequests ? " in \(alert.minutes.counted("minute"))" : ""
+        return "\(alert.measure.rawValue) \(side) \(threshold)\(when)\(least)"
     }
 
     static func number(_ value: Double) -> String {
