@@ -95,9 +95,7 @@ extension CKDatabase {
         return (results.saveResults.mapValues { $0.map { $0 as any SavableRecord } }, results.deleteResults)
     }
 
-    static func lacks(_ name: String) -> SealKitError {
-        SealKitError(.serverRejectedRequest, "the server's answer lacks \(name)")
-    }
+    static func lacks(_ name: String) -> SealKitError { .lacking(name) }
 
     // MARK: Queries
 

@@ -153,7 +153,7 @@ struct DataImporter {
                 result.differentPublic.append(record.recordID)
             case .failure(let error)?: throw error
             case nil:
-                throw SealKitError(.serverRejectedRequest, "the server's answer lacks a record that was asked for")
+                throw SealKitError.lacking("a record that was asked for")
             }
         }
         let parents = Set(saving.values.compactMap { $0.parent?.recordName }).subtracting(found.keys.map(\.recordName))

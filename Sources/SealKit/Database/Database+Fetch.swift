@@ -13,10 +13,7 @@ extension Database {
     /// - Throws: `unknownItem`, `zoneNotFound`, `integrityFailure`, `rollback`.
     public func record(for recordID: Record.ID) async throws(SealKitError) -> Record {
         let results = try await records(for: [recordID])
-        guard let result = results[recordID] else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks record \(recordID.recordName)")
-        }
-        return try result.get()
+        return try results[recordID].answered("record \(recordID.recordName)")
     }
 
     /// Records by their names, with the contents of their assets unless the database is ``fetchingAssets(_:)`` on
@@ -212,9 +209,7 @@ extension Database {
         return await confirmed(refusal, id.zoneID, known: RosterEnds(ground))
     }
 
-    static func unanswered(_ id: Record.ID) -> SealKitError {
-        SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(id.recordName)")
-    }
+    static func unanswered(_ id: Record.ID) -> SealKitError { .lacking("record \(id.recordName)") }
 
     /// Downloads a fetched record's assets where the database is set to; one that cannot be had fails the record.
     func materialize(_ record: Record) async -> Result<Record, SealKitError> {

@@ -49,7 +49,7 @@ extension Database {
                 case .failure(let error) where error.code == .zoneNotFound: continue
                 case .failure(let error) where error.code == .rollback: left.append(try await known(id))
                 case .failure(let error): throw error
-                case nil: throw SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(id)")
+                case nil: throw SealKitError.lacking("the zone \(id)")
                 }
             }
         }

@@ -36,10 +36,7 @@ extension Database {
 
     /// - Throws: `zoneNotFound`.
     public func recordZone(for zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {
-        guard let result = try await recordZones(for: [zoneID])[zoneID] else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zoneID)")
-        }
-        return try result.get()
+        try await recordZones(for: [zoneID])[zoneID].answered("the zone \(zoneID)")
     }
 
     /// - Returns: a result for each id; an absent zone is that id's `zoneNotFound`, one of another database its
@@ -157,10 +154,7 @@ extension Database {
     @discardableResult
     public func save(_ zone: RecordZone) async throws(SealKitError) -> RecordZone {
         let results = try await modifyRecordZones(saving: [zone])
-        guard let result = results.saveResults[zone.zoneID] else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zone.zoneID)")
-        }
-        return try result.get()
+        return try results.saveResults[zone.zoneID].answered("the zone \(zone.zoneID)")
     }
 
     /// Deletes a zone with all its records and its share.

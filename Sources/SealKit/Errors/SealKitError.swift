@@ -108,6 +108,11 @@ public struct SealKitError: Error, Sendable {
     /// A time to wait as a server names it: nil for none, at most a week whatever it says.
     static func wait(seconds: Double) -> Double? { seconds > 0 ? min(seconds, 7 * 86_400) : nil }
 
+    /// What was asked for is not in the answer.
+    package static func lacking(_ what: String) -> SealKitError {
+        SealKitError(.serverRejectedRequest, "the server's answer lacks \(what)")
+    }
+
     /// Something that the core refused while checking `subject`.
     static func integrity(_ error: SealError, _ subject: String) -> SealKitError {
         switch error {
@@ -128,6 +133,15 @@ public struct SealKitError: Error, Sendable {
                 remedy:
                     "the server or somebody with access to it altered data; compare with the owner before trusting it")
         }
+    }
+}
+
+extension Optional {
+    /// One of an answer's results.
+    /// - Parameter what: it is of, as the error says where there is none.
+    func answered<T>(_ what: String) throws(SealKitError) -> T where Wrapped == Result<T, SealKitError> {
+        guard let self else { throw .lacking(what) }
+        return try self.get()
     }
 }
 

@@ -14,7 +14,7 @@ extension Database {
 
     /// - Throws: `unknownItem`.
     public func subscription(for subscriptionID: Subscription.ID) async throws(SealKitError) -> any Subscription {
-        try Self.only(try await subscriptions(for: [subscriptionID])[subscriptionID])
+        try await subscriptions(for: [subscriptionID])[subscriptionID].answered("the subscription")
     }
 
     /// - Returns: a result for each id; an absent subscription is that id's `unknownItem`.
@@ -36,12 +36,14 @@ extension Database {
     ///   `zoneNotFound`, `limitExceeded`; `invalidArguments`, also for a predicate over encrypted fields.
     @discardableResult
     public func save(_ subscription: any Subscription) async throws(SealKitError) -> any Subscription {
-        try Self.only(try await modifySubscriptions(saving: [subscription]).saveResults[subscription.subscriptionID])
+        let results = try await modifySubscriptions(saving: [subscription]).saveResults
+        return try results[subscription.subscriptionID].answered("the subscription")
     }
 
     /// - Throws: `unknownItem`.
     public func deleteSubscription(withID subscriptionID: Subscription.ID) async throws(SealKitError) {
-        try Self.only(try await modifySubscriptions(deleting: [subscriptionID]).deleteResults[subscriptionID])
+        let results = try await modifySubscriptions(deleting: [subscriptionID]).deleteResults
+        try results[subscriptionID].answered("the subscription")
     }
 
     /// - Returns: a result for each id.
@@ -85,14 +87,7 @@ extension Database {
         switch result.outcome {
         case .subscription(let wire): Result { () throws(SealKitError) in try subscription(wire) }
         case .failure(let failure): .failure(SealKitError(failure))
-        case .deleted, nil: .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks a subscription"))
+        case .deleted, nil: .failure(.lacking("a subscription"))
         }
-    }
-
-    private static func only<T>(_ result: Result<T, SealKitError>?) throws(SealKitError) -> T {
-        guard let result else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the subscription")
-        }
-        return try result.get()
     }
 }

@@ -105,8 +105,7 @@ extension Container {
     /// The server's `handlesPerLookup`.
     private static let handlesPerLookup = 100
 
-    fileprivate static let incomplete = SealKitError(
-        .serverRejectedRequest, "the server's answer lacks somebody who was asked for")
+    fileprivate static let incomplete = SealKitError.lacking("somebody who was asked for")
 
     private func participant(
         _ handle: Share.LookupInfo, _ result: Sealkit_V1_IdentityResult, _ permission: Share.Participant.Permission

@@ -54,7 +54,7 @@ extension Database {
         let results = try await modifyRecords(saving: [rootRecord], shares: [share])
         guard let root = results.saveResults[rootRecord.recordID], let saved = results.shareResults[share.recordID]
         else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the share or its root")
+            throw SealKitError.lacking("the share or its root")
         }
         // The share's own failure says more than that of what was saved with it.
         let found = try saved.get()
@@ -216,7 +216,7 @@ extension Database {
                 return .failure(error)
             }
         case .failure(let error): return .failure(error)
-        case nil: return .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks the share"))
+        case nil: return .failure(.lacking("the share"))
         }
     }
 

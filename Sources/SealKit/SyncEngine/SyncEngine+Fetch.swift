@@ -153,9 +153,7 @@ extension SyncEngine {
                 throw error
             }
             for zone in asked {
-                switch results[zone]
-                    ?? .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zone)"))
-                {
+                switch results[zone] ?? .failure(.lacking("the zone \(zone)")) {
                 case .success(let changes):
                     if let failure = try await take(changes, of: zone) {
                         failures.append(failure)

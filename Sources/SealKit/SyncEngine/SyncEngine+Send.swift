@@ -99,14 +99,14 @@ extension SyncEngine {
             var failure: SealKitError?
             switch change {
             case .saveZone(let zone):
-                switch saved[zone.zoneID] ?? .failure(.unanswered(zone.zoneID)) {
+                switch saved[zone.zoneID] ?? .failure(.lacking("\(zone.zoneID)")) {
                 case .success(let zone): zones.append(zone)
                 case .failure(let error):
                     failedSaves.append(.init(zone: zone, error: error))
                     failure = error
                 }
             case .deleteZone(let id):
-                switch deleted[id] ?? .failure(.unanswered(id)) {
+                switch deleted[id] ?? .failure(.lacking("\(id)")) {
                 // Gone is what it was to be.
                 case .failure(let error) where error.code != .zoneNotFound:
                     failedDeletes[id] = error
@@ -235,7 +235,7 @@ extension SyncEngine {
         var finished: [PendingRecordZoneChange] = []
         for record in request.recordsToSave {
             let id = record.recordID
-            switch answer.saved[id] ?? .failure(.unanswered(id)) {
+            switch answer.saved[id] ?? .failure(.lacking("\(id)")) {
             case .success(let stored): records.append(stored)
             case .failure(let error):
                 failedSaves.append(.init(record: record, error: error))
@@ -247,7 +247,7 @@ extension SyncEngine {
         var failedShares: [Event.SentRecordZoneChanges.FailedShareSave] = []
         for share in request.sharesToSave {
             let id = share.recordID
-            switch answer.shared[id] ?? .failure(.unanswered(id)) {
+            switch answer.shared[id] ?? .failure(.lacking("\(id)")) {
             case .success(let stored): shares.append(stored)
             case .failure(let error):
                 failedShares.append(.init(share: share, error: error))
@@ -256,7 +256,7 @@ extension SyncEngine {
             finished.append(.saveRecord(id))
         }
         for id in request.recordIDsToDelete {
-            switch answer.deleted[id] ?? .failure(.unanswered(id)) {
+            switch answer.deleted[id] ?? .failure(.lacking("\(id)")) {
             case .success: gone.append(id)
             case .failure(let error):
                 failedDeletes[id] = error
@@ -284,12 +284,6 @@ extension SyncEngine {
             })
         return failedSaves.map { ($0.record.recordID, $0.error) }
             + failedShares.map { ($0.share.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
-    }
-}
-
-extension SealKitError {
-    fileprivate static func unanswered(_ item: some CustomStringConvertible) -> SealKitError {
-        SealKitError(.serverRejectedRequest, "the server's answer lacks \(item)")
     }
 }
 

@@ -167,7 +167,7 @@ actor ZoneKeeper {
         let response: Sealkit_V1_FetchRostersResponse = try await core.call(
             scope.owner == user ? .private : .shared, Endpoints.sharing.fetchRosters, request)
         guard let tail = response.rosters.first else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the roster that was asked for")
+            throw SealKitError.lacking("the roster that was asked for")
         }
         if tail.hasFailure { throw SealKitError(tail.failure) }
         return try judging { () throws(ClientError) in try RosterTail(tail, of: user) }

@@ -28,10 +28,7 @@ extension Database {
     @discardableResult
     public func save(_ record: Record) async throws(SealKitError) -> Record {
         let results = try await modifyRecords(saving: [record])
-        guard let result = results.saveResults[record.recordID] else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks record \(record.recordID.recordName)")
-        }
-        return try result.get()
+        return try results.saveResults[record.recordID].answered("record \(record.recordID.recordName)")
     }
 
     /// Deletes one record. An absent one is a success, as in CloudKit.

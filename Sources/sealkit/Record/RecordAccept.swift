@@ -88,9 +88,7 @@ struct RecordAccept: AccountHolderCommand {
         return late
     }
 
-    private static func unanswered(_ id: Record.ID) -> SealKitError {
-        SealKitError(.serverRejectedRequest, "the server's answer lacks record \(id.recordName)")
-    }
+    private static func unanswered(_ id: Record.ID) -> SealKitError { .lacking("record \(id.recordName)") }
 
     private static func text(_ record: LateRecord) -> String {
         "\(record.recordType.escaped) \(record.recordID.recordName.escaped)  signed \(Timestamp.shown(record.signed)) by "

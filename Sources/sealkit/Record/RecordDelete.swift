@@ -30,7 +30,7 @@ struct RecordDelete: AccountHolderCommand {
         if restoring {
             let results = try await database.modifyRecords(deleting: [id], savePolicy: .restoring).deleteResults
             guard let result = results[id] else {
-                throw SealKitError(.serverRejectedRequest, "the server's answer lacks the record")
+                throw SealKitError.lacking("the record")
             }
             try result.get()
         } else {

@@ -104,7 +104,7 @@ struct RecordSave: AccountHolderCommand {
         }
         bar.finish()
         guard let result = results.saveResults[record.recordID] else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the record")
+            throw SealKitError.lacking("the record")
         }
         if case .failure(let error) = result, error.code == .serverRecordChanged {
             let (wasFetched, wasLookedFor) = (record.recordChangeTag != nil, update || overwrite)

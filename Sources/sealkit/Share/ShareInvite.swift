@@ -57,7 +57,7 @@ struct ShareInvite: AccountHolderCommand {
         let invited = known ?? person.flatMap { try? saved.participant(named: $0) } ?? participant
         let ownURL = saved.oneTimeURL(for: invited.participantID)
         guard let url = ownURL ?? saved.url else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the share's URL")
+            throw SealKitError.lacking("the share's URL")
         }
         let name = person.map { PeopleNames.recordName($0).escaped.withNames } ?? "the invited person"
         let identity = invited.userIdentity
