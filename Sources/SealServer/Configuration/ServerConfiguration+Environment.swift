@@ -23,7 +23,8 @@ extension ServerConfiguration {
     private static let toolVariables = Set(
         [
             "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT", "TEST_DATABASE",
-            "TEST_LOG", "TEST_POSTGRES", "TEST_POSTGRES_DATA", "TEST_S3", "TEST_S3_FOLDER", "TEST_SMTP",
+            "TEST_LOG", "TEST_POSTGRES", "TEST_POSTGRES_ARCHIVE", "TEST_POSTGRES_DATA", "TEST_S3", "TEST_S3_FOLDER",
+            "TEST_SMTP",
             "TEST_SMTP_CA", "TEST_SMTP_USER",
         ].map { variablePrefix + $0 })
 
