@@ -101,7 +101,8 @@ actor Worker {
         switch error.code {
         // Half of the time it goes on with what it has, and fails again.
         case .serverRecordChanged: if random.chance(50) { copies[id] = error.serverRecord }
-        case .unknownItem, .assetFileNotFound: copies[id] = nil
+        // A copy from before another device replaced the asset has one that is nowhere any more.
+        case .unknownItem, .assetFileNotFound, .assetNotAvailable: copies[id] = nil
         default: note(error)
         }
     }
