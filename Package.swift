@@ -281,7 +281,11 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(
-            name: "SealKitTestingTests", dependencies: ["SealKit", "SealService", "SealServer", "SealKitTesting"],
+            name: "SealKitTestingTests",
+            dependencies: [
+                "SealKit", "SealService", "SealServer", "SealKitTesting",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
             swiftSettings: house),
         .testTarget(
             name: "SealServerTests",

@@ -74,9 +74,10 @@ import Testing
     /// Alice's look-up of the note is refused, and good once the server is honest.
     private func refusesLookUp(_ notes: Notes, _ fault: ServerFault, _ code: SealKitError.Code) async throws {
         let honest = try await notes.alice.body(of: notes.note)
-        notes.alice.network.inject(fault)
+        let injection = notes.alice.network.inject(fault)
         await expectRefused(code) { _ = try await notes.alice.own.record(for: notes.note) }
         notes.alice.network.beHonest()
+        #expect(injection.times > 0)
         #expect(try await notes.alice.body(of: notes.note) == honest)
     }
 
@@ -86,6 +87,7 @@ import Testing
         let feed = try await notes.alice.own.recordZoneChanges(inZoneWith: notes.zone)
         #expect(feed.modificationResultsByID[notes.note]?.code == .integrityFailure)
         injection.remove()
+        #expect(injection.times > 0)
         try await refusesLookUp(notes, fault, .integrityFailure)
     }
 

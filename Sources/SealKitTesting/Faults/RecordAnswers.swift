@@ -15,40 +15,40 @@ enum RecordAnswers {
         if call.isTo("records/lookup") {
             guard zone.isNamed(by: try Sealkit_V1_LookupRecordsRequest(serializedBytes: call.body).zone, call.path)
             else { return }
-            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body)
-            for index in answer.results.indices {
-                if case .record = answer.results[index].outcome { try await change(&answer.results[index].record) }
+            try await response.rewrite(Sealkit_V1_LookupRecordsResponse.self) { answer in
+                for index in answer.results.indices {
+                    if case .record = answer.results[index].outcome { try await change(&answer.results[index].record) }
+                }
             }
-            response.body = try answer.serializedData()
         } else if call.isTo("records/changes") {
             guard zone.isNamed(by: try Sealkit_V1_RecordChangesRequest(serializedBytes: call.body).zone, call.path)
             else { return }
-            var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: response.body)
-            for index in answer.records.indices { try await change(&answer.records[index]) }
-            response.body = try answer.serializedData()
+            try await response.rewrite(Sealkit_V1_RecordChangesResponse.self) { answer in
+                for index in answer.records.indices { try await change(&answer.records[index]) }
+            }
         } else if call.isTo("changes/zone") {
-            var answer = try Sealkit_V1_ZonesRecordChangesResponse(serializedBytes: response.body)
-            for place in answer.zones.indices where zone.isNamed(by: answer.zones[place].zone, call.path) {
-                guard case .changes = answer.zones[place].outcome else { continue }
-                for index in answer.zones[place].changes.records.indices {
-                    try await change(&answer.zones[place].changes.records[index])
+            try await response.rewrite(Sealkit_V1_ZonesRecordChangesResponse.self) { answer in
+                for place in answer.zones.indices where zone.isNamed(by: answer.zones[place].zone, call.path) {
+                    guard case .changes = answer.zones[place].outcome else { continue }
+                    for index in answer.zones[place].changes.records.indices {
+                        try await change(&answer.zones[place].changes.records[index])
+                    }
                 }
             }
-            response.body = try answer.serializedData()
         } else if call.isTo("records/query") {
             guard zone.isNamed(by: try Sealkit_V1_QueryRecordsRequest(serializedBytes: call.body).zone, call.path)
             else { return }
-            var answer = try Sealkit_V1_QueryRecordsResponse(serializedBytes: response.body)
-            for index in answer.matches.indices { try await change(&answer.matches[index].record) }
-            response.body = try answer.serializedData()
+            try await response.rewrite(Sealkit_V1_QueryRecordsResponse.self) { answer in
+                for index in answer.matches.indices { try await change(&answer.matches[index].record) }
+            }
         } else if call.isTo("records/modify") {
             guard zone.isNamed(by: try Sealkit_V1_ModifyRecordsRequest(serializedBytes: call.body).zone, call.path)
             else { return }
-            var answer = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: response.body)
-            for index in answer.results.indices where answer.results[index].hasServerRecord {
-                try await change(&answer.results[index].serverRecord)
+            try await response.rewrite(Sealkit_V1_ModifyRecordsResponse.self) { answer in
+                for index in answer.results.indices where answer.results[index].hasServerRecord {
+                    try await change(&answer.results[index].serverRecord)
+                }
             }
-            response.body = try answer.serializedData()
         }
     }
 
@@ -70,11 +70,11 @@ enum RecordAnswers {
         guard call.isTo("records/lookup"), response.status < 400,
             id.zoneID.isNamed(by: try Sealkit_V1_LookupRecordsRequest(serializedBytes: call.body).zone, call.path)
         else { return }
-        var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body)
-        for index in answer.results.indices where answer.results[index].name == id.recordName {
-            try await result(&answer.results[index])
+        try await response.rewrite(Sealkit_V1_LookupRecordsResponse.self) { answer in
+            for index in answer.results.indices where answer.results[index].name == id.recordName {
+                try await result(&answer.results[index])
+            }
         }
-        response.body = try answer.serializedData()
     }
 
     /// What a server says of one record when it is asked in the name of whoever asks for this zone now.

@@ -17,15 +17,15 @@ extension ServerFault {
         ServerFault(.leftOutZone) { call, response in
             guard response.status < 400 else { return }
             if call.isTo("zones/changes") {
-                var answer = try Sealkit_V1_DatabaseChangesResponse(serializedBytes: response.body)
-                answer.modifications.removeAll { zone.isNamed(by: $0.zoneID, call.path) }
-                response.body = try answer.serializedData()
+                try await response.rewrite(Sealkit_V1_DatabaseChangesResponse.self) { answer in
+                    answer.modifications.removeAll { zone.isNamed(by: $0.zoneID, call.path) }
+                }
             } else if call.isTo("zones/lookup"),
                 try Sealkit_V1_LookupZonesRequest(serializedBytes: call.body).zones.isEmpty
             {
-                var answer = try Sealkit_V1_LookupZonesResponse(serializedBytes: response.body)
-                answer.results.removeAll { zone.isNamed(by: $0.zone.zoneID, call.path) }
-                response.body = try answer.serializedData()
+                try await response.rewrite(Sealkit_V1_LookupZonesResponse.self) { answer in
+                    answer.results.removeAll { zone.isNamed(by: $0.zone.zoneID, call.path) }
+                }
             }
         }
     }
@@ -148,12 +148,11 @@ extension ServerFault {
             } else if call.isTo("records/modify") {
                 asked = try Sealkit_V1_ModifyRecordsRequest(serializedBytes: call.body).zone
             } else if call.isTo("changes/zone"), response.status < 400 {
-                var answer = try Sealkit_V1_ZonesRecordChangesResponse(serializedBytes: response.body)
-                for index in answer.zones.indices where zone.isNamed(by: answer.zones[index].zone, call.path) {
-                    answer.zones[index].failure = gone
+                return try await response.rewrite(Sealkit_V1_ZonesRecordChangesResponse.self) { answer in
+                    for index in answer.zones.indices where zone.isNamed(by: answer.zones[index].zone, call.path) {
+                        answer.zones[index].failure = gone
+                    }
                 }
-                response.body = try answer.serializedData()
-                return
             } else {
                 return
             }

@@ -4,19 +4,21 @@ public import SealKit
 /// What goes wrong on the way, and a server that is another one, or as it was.
 extension ServerFault {
     /// The device is answered by the server as it was at the time of a snapshot, whatever it asks for, and its changes
-    /// stay there: rosters, records, shares, everything. Seen as `rollback` by a device that has seen more. Two devices
-    /// that are sent to different times see different changes of one record: whoever is shown both refuses.
+    /// stay there: rosters, records, shares, everything. Streams and downloads that are open end, here and when it is
+    /// taken away. Seen as `rollback` by a device that has seen more. Two devices that are sent to different times see
+    /// different changes of one record: whoever is shown both refuses.
     public static func rollback(to snapshot: ServerSnapshot) -> ServerFault {
         ServerFault(.rollback, elsewhere: snapshot.transport)
     }
 
-    /// Nothing reaches the server. Seen as `networkFailure`, after some tries.
+    /// Nothing reaches the server, and streams and downloads that are open end. Seen as `networkFailure`, after some
+    /// tries.
     public static var offline: ServerFault {
         ServerFault(
             .offline,
             arriving: { _ throws(SealKitError) in
                 throw SealKitError(.networkFailure, "the device has no network", remedy: "check the network")
-            })
+            }, endsConnections: true)
     }
 
     /// The server does nothing and says why. Seen as this code; `serviceUnavailable`, `requestRateLimited` and

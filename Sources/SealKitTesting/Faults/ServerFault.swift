@@ -20,6 +20,8 @@ public struct ServerFault: Sendable, CustomStringConvertible {
     let breaking: (@Sendable (_ range: Range<UInt64>) -> Int?)?
     /// Who answers in the server's place.
     let elsewhere: (any Transport)?
+    /// Whether no stream and no download that is open outlasts it.
+    let endsConnections: Bool
 
     package typealias Answering =
         @Sendable (_ call: TestNetwork.Call, _ response: inout TransportResponse) async throws -> Void
@@ -31,11 +33,12 @@ public struct ServerFault: Sendable, CustomStringConvertible {
         arriving: (@Sendable (_ path: String) async throws(SealKitError) -> Void)? = nil,
         swallowing: (@Sendable (_ path: String) -> Bool)? = nil, downloading: Downloading? = nil,
         breaking: (@Sendable (_ range: Range<UInt64>) -> Int?)? = nil,
-        elsewhere: (any Transport)? = nil
+        elsewhere: (any Transport)? = nil, endsConnections: Bool = false
     ) {
         (self.kind, self.arriving, self.answering) = (kind, arriving, answering)
         self.swallowing = swallowing
         (self.downloading, self.breaking, self.elsewhere) = (downloading, breaking, elsewhere)
+        self.endsConnections = endsConnections
     }
 
     public var description: String { kind?.rawValue ?? "a lie of the test's own" }
@@ -47,9 +50,7 @@ public struct ServerFault: Sendable, CustomStringConvertible {
     ) -> ServerFault {
         ServerFault(kind) { call, response in
             guard call.isTo(suffix), response.status < 400 else { return }
-            var answer = try Answer(serializedBytes: response.body)
-            try await change(call, &answer)
-            response.body = try answer.serializedData()
+            try await response.rewrite(Answer.self) { answer in try await change(call, &answer) }
         }
     }
 
@@ -62,6 +63,21 @@ public struct ServerFault: Sendable, CustomStringConvertible {
 }
 
 extension TransportResponse {
+    /// Changes what the body says. One in which nothing changes stays as it came, byte for byte: nothing was told.
+    mutating func rewrite<Answer: Message>(
+        _ type: Answer.Type, _ change: (inout Answer) async throws -> Void
+    ) async throws {
+        let honest = try Answer(serializedBytes: body)
+        var answer = honest
+        try await change(&answer)
+        if !answer.isEqualTo(message: honest) { body = try answer.serializedData() }
+    }
+
+    func isSame(as other: TransportResponse) -> Bool {
+        (status, body, contentType, retryAfter, deviceRevision)
+            == (other.status, other.body, other.contentType, other.retryAfter, other.deviceRevision)
+    }
+
     /// What a server says in the place of its answer.
     static func saying(_ message: some Message, status: Int = 200) throws -> TransportResponse {
         TransportResponse(

@@ -7,8 +7,10 @@ extension TestNetwork {
     public func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         let (faults, server) = begin(path)
         try await arrive(faults, path)
+        let swallowing = faults.filter { $0.fault.swallowing?(path) == true }
+        for met in swallowing { count(met) }
         var response =
-            faults.contains { $0.swallowing?(path) == true }
+            !swallowing.isEmpty
             ? TransportResponse(status: 200, body: Data(), contentType: HTTPTransport.contentType)
             : try await server.post(path, body: body, token: token)
         try await tell(faults, Call(path: path, body: body, token: token, server: server), &response)
@@ -54,18 +56,33 @@ extension TestNetwork {
     public func download(
         _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError) {
-        let (faults, server) = begin(path)
+        let connection = Connection()
+        let (faults, server) = begin(path, connection)
+        defer { close(connection) }
         try await arrive(faults, path)
-        let lies = faults.compactMap(\.downloading)
         var end: Int?
-        for fault in faults where end == nil { end = fault.breaking?(range) }
-        guard !lies.isEmpty || end != nil else {
-            return try await server.download(path, range: range, token: token, consume: consume)
+        for met in faults where end == nil {
+            end = met.fault.breaking?(range)
+            if end != nil { count(met) }
+        }
+        guard end != nil || faults.contains(where: { $0.fault.downloading != nil }) else {
+            return try await server.download(path, range: range, token: token) { part in
+                try connection.check()
+                try await consume(part)
+            }
         }
         var bytes = Data()
-        try await server.download(path, range: range, token: token) { bytes += Data($0.readableBytesView) }
+        try await server.download(path, range: range, token: token) { part in
+            try connection.check()
+            bytes += Data(part.readableBytesView)
+        }
         do {
-            for lie in lies { bytes = try lie(path, range, bytes) }
+            for met in faults {
+                guard let lie = met.fault.downloading else { continue }
+                let told = try lie(path, range, bytes)
+                if told != bytes { count(met) }
+                bytes = told
+            }
             if let end {
                 try await consume(ByteBuffer(bytes: bytes.prefix(end)))
                 throw SealKitError(.networkFailure, "the test network broke the download off")
@@ -80,28 +97,58 @@ extension TestNetwork {
     public func events(
         _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError) {
-        let (faults, server) = begin(path)
+        let (parts, incoming) = AsyncThrowingStream<ByteBuffer, any Error>.makeStream()
+        let connection = Connection { failure in incoming.finish(throwing: failure) }
+        let (faults, server) = begin(path, connection)
+        defer { close(connection) }
         try await arrive(faults, path)
-        try await server.events(path, token: token, lastEventID: lastEventID, consume: consume)
+        // Beside whoever listens: a stream on which nothing comes ends as well.
+        let reading = Task {
+            do {
+                try await server.events(path, token: token, lastEventID: lastEventID) { part in
+                    incoming.yield(part)
+                }
+                incoming.finish()
+            } catch {
+                incoming.finish(throwing: error)
+            }
+        }
+        defer { reading.cancel() }
+        do {
+            for try await part in parts {
+                // What has come and was not heard is lost with the connection.
+                try connection.check()
+                try await consume(part)
+            }
+        } catch {
+            throw error is CancellationError ? SealKitError.cancelled : Self.failure(error)
+        }
+        if Task.isCancelled { throw .cancelled }
     }
 
     // MARK: Faults
 
-    private func begin(_ path: String) -> (faults: [ServerFault], server: any Transport) {
-        note(call: path)
-        let faults = faults
-        // The one that was injected last says who answers.
-        return (faults, faults.last { $0.elsewhere != nil }?.elsewhere ?? next)
+    private func arrive(_ faults: [Injected], _ path: String) async throws(SealKitError) {
+        for met in faults {
+            do throws(SealKitError) { try await met.fault.arriving?(path) } catch {
+                count(met)
+                throw error
+            }
+        }
+        if let answering = faults.answering { count(answering) }
     }
 
-    private func arrive(_ faults: [ServerFault], _ path: String) async throws(SealKitError) {
-        for fault in faults { try await fault.arriving?(path) }
-    }
-
-    private func tell(_ faults: [ServerFault], _ call: Call, _ response: inout TransportResponse)
+    private func tell(_ faults: [Injected], _ call: Call, _ response: inout TransportResponse)
         async throws(SealKitError)
     {
-        do { for fault in faults { try await fault.answering?(call, &response) } } catch { throw Self.failure(error) }
+        for met in faults {
+            let before = response
+            do { try await met.fault.answering?(call, &response) } catch {
+                count(met)
+                throw Self.failure(error)
+            }
+            if !response.isSame(as: before) { count(met) }
+        }
     }
 
     private static func failure(_ error: any Error) -> SealKitError {
