@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Runs ProVerif on every model here and compares each answer with what the model says to expect.
 
-    ./run.py [--proverif PATH] [--jobs N] [--markdown] [MODEL.pv[:VARIANT] ...]
-    ./run.py --recorded     without ProVerif: has results.md every run that the models have, and no other?
+    ./run.py [--proverif PATH] [--jobs N] [--record] [MODEL.pv[:VARIANT] ...]
+    ./run.py --record       writes what it found into results.md, in the place of what that has of these runs
+    ./run.py --recorded     without ProVerif: has results.md every run that the models have, of the very text that they
+                            have now, and no other?
 
 In a model:
     (*? true: text *)        before a query: what ProVerif has to answer. `reach: text` is for a state that has to be reachable
@@ -17,6 +19,7 @@ Exit status: 0 if all answers are as expected, 1 if some are not, 2 if nothing c
 
 import argparse
 import concurrent.futures
+import hashlib
 import os
 import pathlib
 import re
@@ -27,6 +30,8 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+LIBRARY = HERE / "sealkit.pvl"
+RESULTS = HERE / "results.md"
 EXPECTED = re.compile(r"\(\*\? (true|false|reach): (.*?) *\*\)", re.S)
 VARIANT = re.compile(r"\(\*! ([\w+-]+): *([^|*]*?) *\| *(.*?) *\*\)", re.S)
 LEFT_OUT = re.compile(r"\(\*-([\w,-]+)\*\)")
@@ -44,20 +49,27 @@ class Fault(Exception):
 
 
 class Run:
-    """One model in one variant, and the answers that are expected of it."""
+    """One model in one variant, what all models share, and the answers that are expected of it."""
 
-    def __init__(self, model, variant, label, text, want):
+    def __init__(self, model, variant, label, text, library, want):
         self.model, self.variant, self.label, self.text, self.want = model, variant, label, text, want
+        self.library = library
+
+    @property
+    def digest(self):
+        """Tells this text from every other one: an answer is of what ProVerif was given, and of nothing else."""
+        return hashlib.sha256((self.text + "\0" + self.library).encode()).hexdigest()[:16]
 
 
 def runs_of(path):
     """The model as specified, then each of its variants, in the order in which they stand there."""
-    text = path.read_text(encoding="utf-8")
-    if assumption := ASSUMES.search(COMMENT.sub("", text)):
-        raise Fault(f"{path.name} has a `{assumption[1]}`: no model here assumes what it could not check")
+    text, library = path.read_text(encoding="utf-8"), LIBRARY.read_text(encoding="utf-8")
+    for file, content in (path, text), (LIBRARY, library):
+        if assumption := ASSUMES.search(COMMENT.sub("", content)):
+            raise Fault(f"{file.name} has a `{assumption[1]}`: no model here assumes what it could not check")
     kinds = [kind for kind, _ in EXPECTED.findall(text)]
     base = ["false" if kind == "reach" else kind for kind in kinds]
-    found = [Run(path.name, "base", "as specified", variant_text(text, set()), base)]
+    found = [Run(path.name, "base", "as specified", variant_text(text, set()), library, base)]
     names = set(re.split(r"[,\s]+", " ".join(LEFT_OUT.findall(text) + [names for names, _ in ADDED.findall(text)]))) - {""}
     for name, changes, label in VARIANT.findall(text):
         want = list(base)
@@ -68,7 +80,8 @@ def runs_of(path):
             want[int(number) - 1] = answer
         if unknown := set(name.split("+")) - names:
             raise Fault(f"{path.name}: no line is marked with `{min(unknown)}`, so variant {name} would be another one")
-        found.append(Run(path.name, name, " ".join(label.split()), variant_text(text, set(name.split("+"))), want))
+        words = " ".join(label.split())
+        found.append(Run(path.name, name, words, variant_text(text, set(name.split("+"))), library, want))
     return found
 
 
@@ -85,9 +98,10 @@ def answer(proverif, limit, run):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, run.model)
         file.write_text(run.text, encoding="utf-8")
+        pathlib.Path(folder, LIBRARY.name).write_text(run.library, encoding="utf-8")
         start = time.monotonic()
         try:
-            done = subprocess.run([proverif, "-lib", str(HERE / "sealkit"), str(file)], stdin=subprocess.DEVNULL,
+            done = subprocess.run([proverif, "-lib", str(file.with_name(LIBRARY.stem)), str(file)], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, timeout=limit)
         except subprocess.TimeoutExpired:
             return None, limit, f"no answer within {limit:g} s"
@@ -112,26 +126,50 @@ def chosen(names):
     return runs
 
 
+def rows_of_results():
+    """The cells of each row of results.md, by model and variant."""
+    if not RESULTS.is_file():
+        return {}
+    lines = [line for line in RESULTS.read_text(encoding="utf-8").split("\n") if re.match(r"\| \w[\w-]*\.pv \|", line)]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {(row[0], row[1]): row for row in rows}
+
+
 def recorded(runs):
-    """Whether results.md speaks of exactly these runs, in these words, with answers that they allow."""
-    rows = {}
-    for line in (HERE / "results.md").read_text(encoding="utf-8").split("\n"):
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("|") and cells[0].endswith(".pv"):
-            rows[cells[0], cells[1]] = (cells[2].split(), cells[4])
+    """Whether results.md speaks of exactly these runs, of this text, in these words, with answers that they allow."""
+    rows = rows_of_results()
     faults = [f"{model} {variant}: in results.md, and not among the models" for model, variant in
               sorted(rows.keys() - {(run.model, run.variant) for run in runs})]
     for run in runs:
-        got, label = rows.get((run.model, run.variant), ([], None))
-        if label is None:
+        row = rows.get((run.model, run.variant))
+        if row is None:
             faults.append(f"{run.model} {run.variant}: not in results.md")
-        elif label != run.label or not fits(run, got):
+        elif len(row) != 6 or row[2] != run.digest:
+            faults.append(f"{run.model} {run.variant}: results.md is of another text of it, or of sealkit.pvl")
+        elif row[5] != run.label or not fits(run, row[3].split()):
             faults.append(f"{run.model} {run.variant}: results.md has other queries, answers or words")
     for fault in faults:
         print(fault)
     print(f"{len(runs)} runs of the models, {len(faults)} not as results.md has them"
-          + ("; Proofs/run.py --markdown > Proofs/results.md makes it anew" if faults else ""))
+          + ("; Proofs/run.py --record makes it anew" if faults else ""))
     return 1 if faults else 0
+
+
+def record(run, got, seconds):
+    """Puts one run into results.md; what is no model's any more goes."""
+    rows = rows_of_results()
+    label = run.label if fits(run, got) else f"UNEXPECTED: {run.label}"
+    rows[run.model, run.variant] = [run.model, run.variant, run.digest, " ".join(got or ["?"]), f"{seconds:.1f} s", label]
+    kept = [rows[key] for key in ((each.model, each.variant) for each in chosen([])) if key in rows]
+    answers = sum(len(row[3].split()) for row in kept)
+    unexpected = sum(row[-1].startswith("UNEXPECTED: ") for row in kept)
+    RESULTS.write_text(
+        "# Results\n\nWhat `./run.py --record` wrote. README.md says what the models are, and each model its queries. `text`"
+        " says which text was run: the first digits\nof a SHA-256 over the model in that variant and what all models share."
+        " `make test` holds it against what is there.\n"
+        "\n| model | variant | text | answers to its queries, in order | time | |\n|---|---|---|---|---|---|\n"
+        + "".join(f"| {' | '.join(row)} |\n" for row in kept)
+        + f"\n{len(kept)} runs, {answers} answers, {unexpected} runs not as expected\n", encoding="utf-8")
 
 
 def fits(run, got):
@@ -143,7 +181,7 @@ def main():
     parser.add_argument("--proverif", default=os.environ.get("PROVERIF") or "proverif")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at once")
     parser.add_argument("--limit", type=float, default=600, help="seconds for each run")
-    parser.add_argument("--markdown", action="store_true", help="print what results.md is made of")
+    parser.add_argument("--record", action="store_true", help="write the answers into results.md")
     parser.add_argument("--recorded", action="store_true")
     parser.add_argument("models", nargs="*")
     arguments = parser.parse_args()
@@ -153,26 +191,20 @@ def main():
     proverif = shutil.which(arguments.proverif)
     if proverif is None:
         raise Fault(NO_PROVERIF)
-    if arguments.markdown:
-        print("# Results\n\nWhat `./run.py --markdown` printed. README.md says what the models are, and each model its queries.\n"
-              "\n| model | variant | answers to its queries, in order | time | |\n|---|---|---|---|---|")
     failures, started = 0, time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
         for run, (got, seconds, output) in zip(runs, pool.map(lambda run: answer(proverif, arguments.limit, run), runs)):
             good = fits(run, got)
             failures += not good
             answers = " ".join(got or ["?"])
-            if arguments.markdown:
-                label = run.label if good else f"UNEXPECTED: {run.label}"
-                print(f"| {run.model} | {run.variant} | {answers} | {seconds:.1f} s | {label} |")
-            else:
-                name = f"{run.model} {run.variant}"
-                print(f"{'ok  ' if good else 'FAIL'} {seconds:6.1f} s  {name:36} {answers}   {run.label}")
+            if arguments.record:
+                record(run, got, seconds)
+            name = f"{run.model} {run.variant}"
+            print(f"{'ok  ' if good else 'FAIL'} {seconds:6.1f} s  {name:36} {answers}   {run.label}")
             if not good:
-                out = sys.stderr if arguments.markdown else sys.stdout
-                print(f"     expected                                     {' '.join(run.want)}", file=out)
+                print(f"     expected                                     {' '.join(run.want)}")
                 if got is None or len(got) != len(run.want):
-                    print("     " + "\n     ".join(output.strip().split("\n")[-12:]), file=out)
+                    print("     " + "\n     ".join(output.strip().split("\n")[-12:]))
             sys.stdout.flush()
     queries = sum(len(run.want) for run in runs)
     print(f"\n{len(runs)} runs, {queries} answers, {failures} runs not as expected, {time.monotonic() - started:.0f} s")
