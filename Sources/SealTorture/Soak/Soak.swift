@@ -70,6 +70,14 @@ struct Soak {
         try await Task.sleep(for: .seconds(warmUp))
         notes.forgetLatencies()
         let samples = try await sample(server, notes, until: begin + .seconds(whole))
+        for client in all where client.isListening {
+            // A stream waits up to a minute between two tries.
+            try await until(
+                within: patience * 2, "\(client.name) listens and was told of nothing since the last kill"
+            ) {
+                await client.heardIn == notes.life || !notes.unexpected.isEmpty
+            }
+        }
         let minutes = (ContinuousClock.now - begin) / .seconds(60)
         work.cancel()
         await work.value
@@ -85,11 +93,6 @@ struct Soak {
         totals.filesAfter = try await settledFiles(of: server, atMost: filesBefore + SoakSamples.keptFiles)
         try check(notes.unexpected.isEmpty, "clients met what they should not: \(notes.unexpected.prefix(5))")
         try check(server.log.isEmpty, "the server's log has errors: \(server.log.suffix(1_000))")
-        for client in all where client.isListening {
-            try check(
-                await client.heardIn == notes.life, "\(client.name) listens and was told of nothing since the last kill"
-            )
-        }
         try check(totals.cut > 0, "nobody was cut off")
         try check(totals.kept > 0, "no record was there to compare")
         try check(
