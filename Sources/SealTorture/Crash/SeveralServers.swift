@@ -7,10 +7,9 @@ import SealLab
 final class SeveralServers: Ground, @unchecked Sendable {
     // Unchecked: its methods are called by one task.
     private static let count = 2
-    /// After servers alone were struck, how long clients may take to turn to one that is there.
-    private static let turning = Duration.seconds(15)
-    /// And how long it may take until it does everything.
-    private static let goingOn = Duration.seconds(30)
+    /// After servers alone were struck, how long clients may be told of it: what the blow has cut off may take as long
+    /// as this to fail on a machine that is busy.
+    private static let turning = Duration.seconds(30)
 
     private let database: any StruckDatabase
     private let store: S3Process
@@ -93,7 +92,7 @@ final class SeveralServers: Ground, @unchecked Sendable {
         // Whoever is left has everything that it needs, where the database is there.
         if !wasDatabaseStruck { journal.excuse(for: Self.turning) }
         try await until(
-            within: wasDatabaseStruck ? patience * 2 : Self.goingOn,
+            within: wasDatabaseStruck ? patience * 2 : patience,
             "not everybody is served any more: struck was \(what)"
         ) {
             journal.served.goesOn(since: served) || !journal.unexpected.isEmpty
