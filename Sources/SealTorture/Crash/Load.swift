@@ -38,11 +38,12 @@ struct Load {
         let large = try LargeAsset(in: folder)
         // Before anything is saved, so that it has nothing to catch up with.
         let listening = try open(bystander(ground.transport()))
-        var containers = [(who: "the device that listens", container: listening)]
-        let watcher = try await Watcher(
-            listening,
-            marker: open(bystander(ground.transport())).privateDatabase,
-            zones: zones)
+        let marking = try open(bystander(ground.transport()))
+        var containers = [
+            (who: "the device that listens", container: listening),
+            (who: "the device that saves what ends a catching up", container: marking),
+        ]
+        let watcher = try await Watcher(listening, marker: marking.privateDatabase, zones: zones)
         // The schema has all fields before anybody imports it again.
         for (name, file) in [("sample", assetFile), (LargeAsset.recordName(of: 0), large.file)] {
             var sample = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zones[0]))

@@ -187,10 +187,8 @@ actor Sharers {
     func inspect(_ feed: Feed) async throws {
         let found = try await look()
         try known.goOn(from: found, Self.text)
-        for device in [owner.device, guest.device] {
-            let accusations = try await device.violations().map(\.reason)
-            try check(accusations.isEmpty, "owner or guest says that the server did wrong: \(accusations.prefix(3))")
-        }
+        try await checkNoAccusation(owner.device, by: "the owner")
+        try await checkNoAccusation(guest.device, by: "the guest")
         guard let sent = acceptances.take() else { return }
         try await repeatAcceptance(sent, feed)
     }
@@ -225,7 +223,8 @@ actor Sharers {
     /// What devices see that have seen nothing yet.
     private func look() async throws -> World {
         var found = World()
-        let own = try owner.fresh().privateDatabase
+        let (ownDevice, theirDevice) = (try owner.fresh(), try guest.fresh())
+        let own = ownDevice.privateDatabase
         let keys = try await own.keyStatus(of: Self.zone)
         try check(keys.isNewestHeld, "the owner was not given the newest key of its zone")
         (found.epoch, found.isKeyDue) = (keys.newestEpoch, keys.isRotationDue)
@@ -236,7 +235,7 @@ actor Sharers {
         case .removed?, nil: found.seat = .free
         }
         found.note = try await note(in: own, zone: Self.zone)
-        let theirs = try guest.fresh().sharedDatabase
+        let theirs = theirDevice.sharedDatabase
         let zones = try await theirs.allRecordZones().map(\.zoneID)
         try check(
             zones == (found.seat == .taken ? [zoneOfGuest] : []),
@@ -245,6 +244,8 @@ actor Sharers {
             try check(
                 try await note(in: theirs, zone: zoneOfGuest) == found.note, "owner and guest read another note")
         }
+        try await checkNoAccusation(ownDevice, by: "a new device of the owner")
+        try await checkNoAccusation(theirDevice, by: "a new device of the guest")
         return found
     }
 
