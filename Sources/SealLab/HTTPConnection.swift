@@ -101,8 +101,7 @@ public final class HTTPConnection {
             throw Failure(description: "the answer has no length")
         }
         while filled < head + length { try fill() }
-        let status = buffer[9..<12].reduce(0) { $0 * 10 + Int($1) - 48 }
-        return (status, Data(buffer[head..<head + length]))
+        return (Self.status(buffer), Data(buffer[head..<head + length]))
     }
 
     /// Some bytes of an answer, and no more.
@@ -113,16 +112,21 @@ public final class HTTPConnection {
         return Data(buffer[..<filled])
     }
 
-    /// Returns once some of an answer is there, which stays unread.
-    public func awaitSome() throws(Failure) {
-        var byte: UInt8 = 0
+    /// Returns once an answer's status is there, which stays unread like the rest of it.
+    public func awaitStatus() throws(Failure) -> Int {
+        var start = [UInt8](repeating: 0, count: 12)
         while true {
-            let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK))
+            let count = recv(descriptor, &start, start.count, Int32(MSG_PEEK))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Failure(description: "the server closed the connection") }
-            return
+            if count == start.count { return Self.status(start) }
+            // Some of it is there: looking again returns at once.
+            usleep(1_000)
         }
     }
+
+    /// - Parameter start: of an answer, 12 bytes at least.
+    private static func status(_ start: [UInt8]) -> Int { start[9..<12].reduce(0) { $0 * 10 + Int($1) - 48 } }
 
     /// Everything that comes until the connection is closed.
     /// - Returns: how many bytes that were.

@@ -128,7 +128,8 @@ struct VanishingClients {
         case .beforeTheAnswer, .beforeTheAnswerWithReset:
             try connection.send(bytes)
             if answerIsThere {
-                try connection.awaitSome()
+                let status = try connection.awaitStatus()
+                try check(status == 200, "a whole request is answered with \(status)")
             } else if random.chance(50) {
                 usleep(UInt32(random.below(3_000)))
             }
