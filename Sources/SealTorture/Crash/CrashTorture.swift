@@ -24,6 +24,7 @@ struct CrashTorture {
         var records = 0
         var upheavals = Steps()
         var sharing = Steps()
+        var sharingKinds: [Sharers.Kind: Int] = [:]
         var repeatedAcceptances = 0
     }
 
@@ -91,7 +92,14 @@ struct CrashTorture {
         totals.records = known.reader.records.count
         totals.upheavals = Steps(await load.upheaval.known)
         totals.sharing = Steps(await sharers.known)
+        totals.sharingKinds = await sharers.counts
         totals.repeatedAcceptances = await sharers.repeated
+        // In fewer rounds chance may leave out any of them.
+        let missing = Sharers.Kind.allCases.filter { totals.sharingKinds[$0] == nil }
+        try check(rounds < 100 || missing.isEmpty, "nobody has ever \(missing.map(\.rawValue))")
+        try check(
+            totals.repeatedAcceptances > 0 || totals.sharingKinds[.accepted] == nil,
+            "acceptances were acknowledged, and none was repeated")
         return totals
     }
 

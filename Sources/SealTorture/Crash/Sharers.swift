@@ -23,6 +23,16 @@ actor Sharers {
         var note = 0
     }
 
+    enum Kind: String, CaseIterable {
+        case noted
+        case renewed
+        case invited
+        case accepted
+        case left
+        /// Or not invited any more.
+        case takenOut
+    }
+
     /// One of the two: a device that works, and what others of the account's are made with.
     struct Person: Sendable {
         let device: Container
@@ -46,6 +56,8 @@ actor Sharers {
     private var renewals: [ContinuousClock.Instant] = []
     /// Acceptances that were sent once more.
     private(set) var repeated = 0
+    /// Steps that were acknowledged.
+    private(set) var counts: [Kind: Int] = [:]
 
     private static let zone = RecordZone.ID(zoneName: "shared")
     private static let noteName = "note"
@@ -99,8 +111,9 @@ actor Sharers {
             guard !journal.isDown else { return }
             var next = known.world
             do throws(SealKitError) {
-                try await step(&next)
+                let kind = try await step(&next)
                 known.stepped(to: next)
+                counts[kind, default: 0] += 1
             } catch {
                 if journal.excuses(error) {
                     known.missed(next)
@@ -113,19 +126,20 @@ actor Sharers {
     }
 
     /// - Parameter next: changed before the server is asked to make it so.
-    private func step(_ next: inout World) async throws(SealKitError) {
+    private func step(_ next: inout World) async throws(SealKitError) -> Kind {
         let choice = random.below(100)
         if known.world.isKeyDue || (choice < 5 && mayRenew) {
             renewals.append(.now)
             (next.epoch, next.isKeyDue) = (next.epoch + 1, false)
             try await owner.device.privateDatabase.rotateKeys(of: Self.zone)
+            return .renewed
         } else if choice < 30 {
             next.note = random.below(1_000_000)
             let isByGuest = known.world.seat == .taken && random.chance(50)
             try await saveNote(next.note, byGuest: isByGuest)
-        } else {
-            try await seatStep(&next)
+            return .noted
         }
+        return try await seatStep(&next)
     }
 
     private var mayRenew: Bool {
@@ -133,22 +147,25 @@ actor Sharers {
         return renewals.count { $0 > hourAgo } < Self.mostRenewals
     }
 
-    private func seatStep(_ next: inout World) async throws(SealKitError) {
+    private func seatStep(_ next: inout World) async throws(SealKitError) -> Kind {
         switch known.world.seat {
         case .free:
             next.seat = .invited
             let invited = try await owner.device.shareParticipant(
                 forUserRecordID: guestID, permission: .readWrite)
             try await edit { $0.addParticipant(invited) }
+            return .invited
         case .invited where random.chance(80):
             next.seat = .taken
             guard let url = try await owner.device.privateDatabase.share(for: Self.zone).url else {
                 throw SealKitError(.internalError, "a share has no URL")
             }
             try await guest.device.accept(try await guest.device.shareMetadata(for: url))
+            return .accepted
         case .taken where random.chance(25) && mayRenew:
             (next.seat, next.isKeyDue) = (.free, true)
             try await guest.device.sharedDatabase.leaveShare(of: zoneOfGuest)
+            return .left
         case .invited, .taken:
             // Whoever is taken out, or not invited any more, cannot open what comes after that.
             (next.seat, next.epoch) = (.free, next.epoch + 1)
@@ -157,6 +174,7 @@ actor Sharers {
                     share.removeParticipant(participant)
                 }
             }
+            return .takenOut
         }
     }
 
