@@ -152,6 +152,8 @@ import Testing
             #expect(rekeyed.failures.isEmpty)
             let violations = try await ann.container.violations()
             #expect(violations.allSatisfy { $0.reason.contains(world.bob.name) }, "\(violations)")
+            let seenByCarol = try await world.carol.container.violations()
+            #expect(seenByCarol.allSatisfy { $0.reason.contains(world.bob.name) }, "\(seenByCarol)")
             try await ann.container.forget(violations)
             let audit = try await ann.container.audit()
             #expect(audit.outcome == .clean, "\(audit)")
