@@ -33,6 +33,29 @@ import Testing
         #expect(try matches("NOT name IN {'x'}", fields))
     }
 
+    @Test func manyValuesAtOnce() throws {
+        let fields: [String: Value] = [
+            "name": .string("Ängström"), "empty": .string(""), "number": .int64(2),
+            "list": .list([.string("E\u{301}"), .double(2)]), "to": .reference(ReferenceValue(recordName: "r")),
+        ]
+        func found(_ test: Query.Test) -> Bool {
+            Query.Predicate([Query.Condition(test)]).matches(
+                Query.Subject(recordType: "T", recordName: "one", fields: fields))
+        }
+        let accented = Value.string("\u{C9}")
+        #expect(found(.isIn("name", [.int64(1), .string("A\u{308}NGSTRÖM")])))
+        #expect(!found(.isIn("name", [.string("Ängströ"), .string("Ängströms"), .string("")])))
+        #expect(found(.isIn("empty", [.string("x"), .string("")])))
+        #expect(!found(.isIn("empty", [.int64(0)])))
+        #expect(found(.isIn("number", [.string("2"), .double(2)])))
+        #expect(found(.isIn("to", [.string("x"), .string("r")])))
+        #expect(!found(.isIn("to", [.string("R")])))
+        #expect(found(.contains("list", accented)))
+        #expect(found(.containsAny("list", [.string("e"), accented])))
+        #expect(found(.containsAny("list", [.string("e"), .int64(2)])))
+        #expect(!found(.containsAny("list", [.string("e"), .string("\u{C9}e"), .int64(3)])))
+    }
+
     /// The short way to the order of two strings, and to an index's key, leads where the long one does.
     @Test func stringsAreOrderedByTheirFoldedBytes() {
         let parts = ["", "a", "A", "b", "Z", "é", "e", "\u{301}", "\u{308}", "ß", "İ", "~", " ", "k", "\u{212A}", "é"]

@@ -478,6 +478,23 @@ import Testing
         }
     }
 
+    /// However long a text is, it is compared with many values at once: one record does not spoil others' queries.
+    @Test func aLongTextIsComparedWithManyValues() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let long = Value.string(String(repeating: "é", count: 400_000))
+            let things = [
+                Write.thing("a", ["tags": .list([.string("x"), long])]),
+                Write.thing("b", ["tags": .list([.string("X")])]), Write.thing("c", ["tags": .list([.string("y")])]),
+            ]
+            #expect(try await anna.codes(things, in: zone) == [nil, nil, nil])
+            let others = (0..<99).map { Value.string("é\($0)") }
+            let query = Query(
+                recordType: "Thing",
+                predicate: Query.Predicate([Query.Condition(.containsAny("tags", [.string("x")] + others))]))
+            #expect(try await anna.names(query, in: zone).sorted() == ["a", "b"])
+        }
+    }
+
     /// However many conditions ask for words, a record's text is read once, and counts by its length.
     @Test func wordsOfACandidateAreReadOnce() async throws {
         try await QueryTests.withZone { anna, zone, server in

@@ -67,19 +67,44 @@ extension Query.Test {
             return fromLow != .less && fromHigh != .greater
         case .isIn(let key, let values):
             guard let value = record.value(key), value.kind != nil else { return nil }
-            return values.contains { ValueOrder.compare(value, $0) == .equal }
+            return Asked(values).contains(value)
         case .beginsWith(let key, let prefix):
             guard case .string(let text)? = record.value(key) else { return nil }
             return text.hasPrefix(prefix)
         case .contains(let key, let value):
             guard case .list(let elements)? = record.value(key) else { return nil }
-            return elements.contains { ValueOrder.compare($0, value) == .equal }
+            let asked = Asked([value])
+            return elements.contains { asked.contains($0) }
         case .containsAny(let key, let values):
             guard case .list(let elements)? = record.value(key) else { return nil }
-            return elements.contains { element in values.contains { ValueOrder.compare(element, $0) == .equal } }
+            let asked = Asked(values)
+            return elements.contains { asked.contains($0) }
         case .near(let key, let latitude, let longitude, let metres):
             return record.metres(key, from: Location(latitude: latitude, longitude: longitude)).map { $0 <= metres }
         }
+    }
+}
+
+/// Values that others are compared with: each text is folded once, and what is compared with it once for all of them,
+/// no further than the longest reaches.
+private struct Asked {
+    private let values: [Value]
+    private let folded: Set<[UInt8]>
+    private let longest: Int
+
+    init(_ values: [Value]) {
+        self.values = values
+        var folded: Set<[UInt8]> = []
+        for case .string(let text) in values { folded.insert(Fold.bytes(text)) }
+        self.folded = folded
+        longest = folded.map(\.count).max() ?? 0
+    }
+
+    /// Whether it is equal to one of them.
+    func contains(_ value: Value) -> Bool {
+        // A text compares with texts alone.
+        guard case .string(let text) = value else { return values.contains { ValueOrder.compare(value, $0) == .equal } }
+        return !folded.isEmpty && folded.contains(Fold.bytes(text, atMost: longest + 1))
     }
 }
 

@@ -2,8 +2,9 @@ import SealStatements
 
 /// What comparing a field's value with others costs: in comparisons of two numbers.
 ///
-/// A text counts by its bytes beside that, since its accents and case are evened out for each comparison. One of ASCII
-/// alone is as long as what it is compared with, which has a limit: where they differ, the rest does not matter.
+/// A text counts by its bytes beside that, since its accents and case are evened out: once for each condition, however
+/// many values that has, and once for each of those. One of ASCII alone is as long as what it is compared with, which
+/// has a limit: where they differ, the rest does not matter.
 struct ComparisonWork {
     /// One, or a list's elements.
     private let values: Int
@@ -35,11 +36,11 @@ struct ComparisonWork {
         }
     }
 
-    /// Of comparing it, or each of its elements, with each of these.
+    /// Of comparing it, or each of its elements, with each of a condition's values.
     func times(_ others: [Value]) -> Int { times(Others(others)) }
 
     func times(_ others: Others) -> Int {
-        values * others.count + (bytes * others.count + values * others.bytes) / Self.bytesEach
+        values * others.count + (bytes * others.conditions + others.bytes) / Self.bytesEach
     }
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
@@ -53,15 +54,21 @@ struct ComparisonWork {
 extension ComparisonWork {
     /// What values are compared with: of a query, or of several conditions of it together.
     struct Others {
+        fileprivate private(set) var conditions = 0
         fileprivate private(set) var count = 0
         fileprivate private(set) var bytes = 0
 
         /// Bytes of ASCII that cost as much as one of another text: they are compared as they are.
         private static let bytesOfASCII = 8
 
-        init(_ values: [Value] = []) { add(values) }
+        /// Nothing yet.
+        init() {}
 
+        init(_ values: [Value]) { add(values) }
+
+        /// A condition's values.
         mutating func add(_ values: [Value]) {
+            conditions += 1
             count += values.count
             for case .string(let text) in values {
                 bytes += ComparisonWork.isASCII(text) ? text.utf8.count / Self.bytesOfASCII : text.utf8.count
