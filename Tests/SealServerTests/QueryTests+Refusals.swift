@@ -545,6 +545,36 @@ import Testing
         }
     }
 
+    /// What is counted at little cost is counted first: a list of many values does not take its place.
+    @Test func conditionsOfManyValuesAreCountedLast() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let things = (0..<4).map { Write.thing("r\($0)", ["age": .int64(1), "name": .string("x")]) }
+            #expect(try await anna.codes(things, in: zone) == [nil, nil, nil, nil])
+            let type = try #require(await server.schema().indexed["Thing"])
+            let query = Query(
+                recordType: "Thing",
+                predicate: Query.Predicate([
+                    Query.Condition(.isIn("age", (0..<250).map { .int64(Int64($0)) })),
+                    Query.Condition(.isIn("name", [.string("x")] + (1..<250).map { .string("other\($0)") })),
+                    Query.Condition(.compare("recordID", .equal, .string("r2"))),
+                ]),
+                sortDescriptors: ["age", "name"].map { Query.SortDescriptor(key: $0, ascending: true) })
+            let drivers = QueryDriver.all(query, type)
+            try await server.services.database.read { connection in
+                let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+                var budget = QueryBudget()
+                budget.counted = 408
+                let (plan, _) = try QueryPlan.make(
+                    query, type, drivers, chosen: nil, gathered: 2, budget: &budget, in: row, connection)
+                guard case .gather(let driver, _) = plan else {
+                    Issue.record("\(plan)")
+                    return
+                }
+                #expect(driver.key == "recordID")
+            }
+        }
+    }
+
     @Test func aQueryReadsWhatItFinds() async throws {
         try await QueryTests.withZone { anna, zone, server in
             for start in stride(from: 0, to: 2000, by: 400) {

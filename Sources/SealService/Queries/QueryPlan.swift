@@ -59,13 +59,14 @@ package enum QueryPlan {
         return (first.relativeLocation == nil ? .groups(own) : .nearest(key: first.key, field), 0)
     }
 
-    /// Of those that the budget was enough to count: nil for none.
+    /// Of those that the budget was enough to count, those that cost little first: nil for none.
     private static func fewest(
         _ drivers: [QueryDriver], upTo bound: Int, _ query: Query, _ budget: inout QueryBudget, in zone: ZoneRow,
         _ connection: any SQLConnection
     ) throws -> (index: Int, count: Int)? {
         var best: (index: Int, count: Int)?
-        for (index, driver) in drivers.enumerated() where budget.counted > 0 {
+        let cheapestFirst = drivers.enumerated().sorted { $0.element.lookUps < $1.element.lookUps }
+        for (index, driver) in cheapestFirst where budget.counted > 0 {
             let count = try driver.count(upTo: best?.count ?? bound, type: query.recordType, in: zone, connection)
             budget.counted -= max(count, driver.lookUps)
             if count < best?.count ?? .max { best = (index, count) }
