@@ -910,7 +910,8 @@ async function leave() {
     if (!await agreed(texts.leaveShare, texts.leaveHint, texts.leaveShare)) return;
     busy(texts.checking);
     await ask('leave');
-    await memory.forgetPlace(routing);
+    // Of an account of one visit nothing is kept: what is there is another's, which has left nothing.
+    if (state.place) await memory.forgetPlace(routing);
     state.place = undefined;
     leaveButton.hidden = addButton.hidden = true;
     over(texts.leaveShare, texts.hasLeft);
