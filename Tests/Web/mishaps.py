@@ -901,6 +901,24 @@ class MishapTests:
             again()
             that("somebody" in gina.page.locator(".account summary").inner_text(), "the account is called as before")
             expect(other).to_be_visible()
+            # And those that an older page kept, by that name.
+            gina.page.evaluate("""() => new Promise((resolve, reject) => {
+                const asked = indexedDB.open('sealkit');
+                asked.onsuccess = () => {
+                    const change = asked.result.transaction('kept', 'readwrite');
+                    const store = change.objectStore('kept');
+                    const cursor = store.openCursor(IDBKeyRange.bound('compared ', 'compared ~'));
+                    cursor.onsuccess = () => {
+                        const { key, value } = cursor.result;
+                        store.delete(key);
+                        store.put(value, `compared somebody-else ${key.split(' ').at(-1)}`);
+                    };
+                    change.oncomplete = () => { asked.result.close(); resolve(); };
+                    change.onerror = reject;
+                };
+            })""")
+            again()
+            expect(other).to_be_visible()
 
     def test_a_passkey_that_is_none(self):
         url = self.ann.invite("hedda@example.org")

@@ -662,9 +662,9 @@ async function invitation(shown) {
     const bitmap = shown.isVouched && shown.thumbnail.length > 0 ? await picture(shown.thumbnail) : null;
     const canvas = bitmap && element('canvas.preview', { width: bitmap.width, height: bitmap.height, role: 'presentation' });
     if (bitmap) canvas?.getContext('2d')?.drawImage(bitmap, 0, 0);
-    // By the account's key: its name is the server's to say.
+    // By the account's key: its name, by which they were kept before, is the server's to say.
     const { account } = await ask('device');
-    const was = await memory.compared(account, shown);
+    const was = await memory.compared(account, shown) ?? await memory.compared(state.account, shown);
     const isCompared = was === shown.safetyNumber;
     const facts = (/** @type {[string, string][]} */ ...pairs) => element('dl.facts', {}, ...pairs.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
     screen(shown.isVouched && shown.title !== '' ? shown.title : texts.untitled,
