@@ -121,7 +121,9 @@ test('of streams that are opened at once the last one is left', async () => {
             },
         },
     });
-    const watch = () => visit.watch(undefined, () => {});
+    let hasEnded = () => {};
+    const end = new Promise(resolve => { hasEnded = resolve; });
+    const watch = () => visit.watch(undefined, isEnd => isEnd && hasEnded());
     await visit.comeBack({ ...place, owner: '_a', zone: 'Trip', share: 'share' });
     await Promise.allSettled([watch(), watch()]);
     assert.equal(open.size, 1);
@@ -129,4 +131,6 @@ test('of streams that are opened at once the last one is left', async () => {
     assert.equal(open.size, 1);
     isOver = true;
     for (const controller of open.values()) controller.close();
+    // Whoever looks at nothing then hears of it nevertheless.
+    await end;
 });

@@ -60,7 +60,7 @@ export const missing = async (name, other = 'noCore') => new VisitError(
     await fetch(new URL(name, import.meta.url)).then(({ ok, status }) => ok ? other : status < 500 ? 'serverRejectedRequest' : 'serviceUnavailable', () => 'networkFailure'));
 
 /**
- * @param {() => void} told what others have changed may be fetched
+ * @param {(hasEnded: boolean) => void} told what others have changed may be fetched; or of what they change no more is told
  * @returns {Ask} a method of `Visit`, `Account` or `Zone`, in its worker
  */
 export function startCore(told) {
@@ -74,7 +74,7 @@ export function startCore(told) {
         let hasAnswered = false;
         made.addEventListener('message', (/** @type {MessageEvent<import('./core.worker.mjs').Answer>} */ { data }) => {
             hasAnswered = true;
-            if (data.id === undefined) return told();
+            if (data.id === undefined) return told(data.hasEnded);
             const asked = waiting.get(data.id);
             if ('part' in data) return asked?.tell?.(data.part);
             waiting.delete(data.id);

@@ -8,8 +8,8 @@ import { Visit } from './visit.mjs';
 
 /**
  * @typedef {{ id: number, name?: string, argument?: unknown }} Question without a name it says that nobody waits for that answer any more
- * @typedef {{ id?: undefined } | { id: number, part: number } | { id: number, value: unknown }
- *     | { id: number, error: string }} Answer the first says that something may have come, the last why there is none, by its code
+ * @typedef {{ id?: undefined, hasEnded: boolean } | { id: number, part: number } | { id: number, value: unknown }
+ *     | { id: number, error: string }} Answer the first says that something may have come, or that no more is told, the last why there is none, by its code
  */
 
 // What the page may ask for: no other member, and none that is inherited.
@@ -52,7 +52,7 @@ async function answer({ id, name, argument }) {
             if (!awaited.get(id)) throw Object.assign(new Error('stopped'), { code: 'stopped' });
             say({ id, part: total > 0 ? bytes / total : 1 });
         };
-        say({ id, value: await called[name](argument ?? {}, name === 'watch' ? () => say({}) : tell) });
+        say({ id, value: await called[name](argument ?? {}, name === 'watch' ? hasEnded => say({ hasEnded: !!hasEnded }) : tell) });
     } catch (error) {
         say({ id, error: codeOf(error) });
     } finally {

@@ -36,7 +36,10 @@ const farewell = 2000;
 // Where the server tells of no changes they are looked for.
 const lookEvery = 60_000;
 
-const core = startCore(() => update());
+const core = startCore(hasEnded => {
+    if (hasEnded) isWatching = false;
+    update();
+});
 let running = 0;
 /** @type {typeof core} */
 const ask = async (...asked) => {

@@ -235,7 +235,7 @@ export class Visit {
     /**
      * Hears of what others change in it, from now on, for as long as this lasts.
      * @param {undefined} _
-     * @param {() => void} tell that something may have come
+     * @param {(hasEnded?: boolean) => void} tell that something may have come, or that no more is told
      */
     async watch(_, tell) {
         if (!this.#place) throw new TypeError('there is no share yet');
@@ -249,7 +249,7 @@ export class Visit {
         this.#stream = new NotificationStream(this.#account, place, told => {
             if (!told?.zoneID || (told.zoneID.zoneName === zone && told.zoneID.ownerRecordName === owner)) tell();
             // Whoever looks then is told why there is nothing to hear any more.
-        }, () => tell());
+        }, () => tell(true));
         await this.#stream.open();
     }
 
