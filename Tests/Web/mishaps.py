@@ -255,6 +255,12 @@ class MishapTests:
             later.heading("Trip to the coast")
             later.press("Accept")
             later.heading("Keep your account first")
+            # Who could not be asked for it has the account of the visit still, and what it has proven.
+            later.context.route("**/accounts/recover", lambda route: route.abort(), times=1)
+            choose(later)
+            expect(later.page.get_by_text(UNREACHABLE)).to_be_visible(timeout=60_000)
+            later.press("Back")
+            later.heading("Keep your account first")
             choose(later)
             expect(later.page.locator("#count")).to_be_visible(timeout=60_000)
             that(later.page.locator(".account summary").inner_text() == account, "her own account is not the one that is kept")

@@ -714,8 +714,9 @@ function keepFirst(shown) {
         } catch (error) {
             // There is one by this key: nothing was accepted yet, and it is the one that is kept.
             if (codeOf(error) !== 'serverRejectedRequest') throw error;
-            // A step of its own: whoever is somebody else by then keeps nothing of the other one.
-            return guard(() => recover(way, error));
+            // A step of its own: whoever is somebody else by then keeps nothing of the other one, and who is not chooses anew.
+            const { account } = await ask('device');
+            return guard(() => recover(way, error), async () => (await ask('device')).account === account ? keepFirst(shown) : welcome());
         }
         await keepWay(way);
         showAccount();
