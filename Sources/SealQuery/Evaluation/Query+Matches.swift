@@ -97,7 +97,7 @@ private struct Asked {
         var folded: Set<[UInt8]> = []
         for case .string(let text) in values { folded.insert(Fold.bytes(text)) }
         self.folded = folded
-        longest = folded.map(\.count).max() ?? 0
+        longest = folded.map { $0.count }.max() ?? 0
     }
 
     /// Whether it is equal to one of them.
