@@ -38,7 +38,7 @@ test('what an honest server says in the ordinary way is told as no forgery', () 
 // Words of a familiar tone, where the page is formal, and second words for a record, by the language.
 const strange = {
     de: /\b(du|dein|deine|deinen|Ein Eintrag je Zeile)\b/i,
-    es: /\b(tú|tu|tus|te|ti|elige|díselo|ficha|fichas)\b/i,
+    es: /\b(tú(?!\p{L})|(?:tu|tus|te|ti|elige|díselo|ficha|fichas)\b)/iu,
     it: /\b(tuo|tua|tuoi|tue|ti|scegli|dillo|fallo|voci|finisce con questa scheda(?! del browser))\b/i,
     nl: /\b(je|jij|jouw|records?)\b/i,
     pl: /\bwpis(u|y|ów)?\b/i,
