@@ -107,7 +107,7 @@ actor Todos: SyncEngineDelegate {
             for (id, error) in sent.failedRecordDeletes where !error.isRetriedBySyncEngine {
                 kept.unsent.remove(id)
                 // Gone with its zone is gone; otherwise it is still there.
-                if error.code != .zoneNotFound, error.code != .unknownItem { print(error.reason) }
+                if ![.zoneNotFound, .unknownItem, .userDeletedZone].contains(error.code) { print(error.reason) }
             }
         default: break
         }
@@ -130,15 +130,15 @@ actor Todos: SyncEngineDelegate {
         switch error.code {
         case .serverRecordChanged:
             if let theirs = error.serverRecord { take(theirs) }
+        case .zoneNotFound where error.userDidResetEncryptedDataKey:
+            // The account has new keys, and nothing under them: all of it goes again.
+            kept.systemFields = [:]
+            return uploadAll(engine)
         case .zoneNotFound:
             kept.systemFields[id] = nil
             engine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
         case .unknownItem:
             kept.systemFields[id] = nil
-        case .userDeletedZone:
-            (kept.texts[id], kept.systemFields[id]) = (nil, nil)
-            kept.unsent.remove(id)
-            return
         default:
             return print(error.reason)
         }

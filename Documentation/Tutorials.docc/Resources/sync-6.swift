@@ -10,6 +10,8 @@ actor Todos: SyncEngineDelegate {
         var systemFields: [Record.ID: Data] = [:]
         /// What the server has not taken yet, deletions too.
         var unsent: Set<Record.ID> = []
+        /// The user wanted the list gone everywhere, and it was not made again since.
+        var isPurged: Bool?
         var state: SyncEngine.State.Serialization?
     }
 
@@ -36,6 +38,7 @@ actor Todos: SyncEngineDelegate {
         kept.texts[id] = text
         kept.unsent.insert(id)
         try write()
+        if let engine { makeZoneAgain(engine) }
         engine?.state.add(pendingRecordZoneChanges: [change(of: id)])
         return id
     }
@@ -50,6 +53,7 @@ actor Todos: SyncEngineDelegate {
             container: container, databaseScope: .private, stateSerialization: kept.state, delegate: self)
         configuration.automaticallySync = false
         let engine = try SyncEngine(configuration)
+        makeZoneAgain(engine)
         engine.state.add(pendingRecordZoneChanges: kept.unsent.map { change(of: $0) })
         self.engine = engine
     }
@@ -93,6 +97,9 @@ actor Todos: SyncEngineDelegate {
             for deletion in changes.deletions where deletion.zoneID == zone.zoneID {
                 zoneIsGone(deletion.reason, syncEngine)
             }
+            if changes.modifications.contains(where: { $0.zoneID == zone.zoneID }) { kept.isPurged = nil }
+        case .sentDatabaseChanges(let sent):
+            if sent.savedZones.contains(where: { $0.zoneID == zone.zoneID }) { kept.isPurged = nil }
         case .fetchedRecordZoneChanges(let changes):
             for modification in changes.modifications { take(modification.record) }
             for one in changes.unopened { print(one.error.reason) }
@@ -112,7 +119,7 @@ actor Todos: SyncEngineDelegate {
             for (id, error) in sent.failedRecordDeletes where !error.isRetriedBySyncEngine {
                 kept.unsent.remove(id)
                 // Gone with its zone is gone; otherwise it is still there.
-                if error.code != .zoneNotFound, error.code != .unknownItem { print(error.reason) }
+                if ![.zoneNotFound, .unknownItem, .userDeletedZone].contains(error.code) { print(error.reason) }
             }
         case .didFetchChanges(let end): if let error = end.error { print(error.reason) }
         case .didFetchRecordZoneChanges(let end): if let error = end.error { print(error.reason) }
@@ -120,6 +127,11 @@ actor Todos: SyncEngineDelegate {
         default: break
         }
         do { try write() } catch { print("not kept: \(error)") }
+    }
+
+    /// Whoever writes after the list was thrown away wants one again.
+    private func makeZoneAgain(_ engine: SyncEngine) {
+        if kept.isPurged == true, !kept.texts.isEmpty { engine.state.add(pendingDatabaseChanges: [.saveZone(zone)]) }
     }
 
     private func uploadAll(_ engine: SyncEngine) {
@@ -136,7 +148,7 @@ actor Todos: SyncEngineDelegate {
             uploadAll(engine)
         case .purged:
             // The user wants it gone everywhere.
-            (kept.texts, kept.unsent) = ([:], [])
+            (kept.texts, kept.unsent, kept.isPurged) = ([:], [], true)
         default:
             // What is unsent here is newer than that, and makes the zone anew.
             kept.texts = kept.texts.filter { kept.unsent.contains($0.key) }
@@ -155,12 +167,17 @@ actor Todos: SyncEngineDelegate {
         switch error.code {
         case .serverRecordChanged:
             if let theirs = error.serverRecord { take(theirs) }
+        case .zoneNotFound where error.userDidResetEncryptedDataKey:
+            // The account has new keys, and nothing under them: all of it goes again.
+            kept.systemFields = [:]
+            return uploadAll(engine)
         case .zoneNotFound:
             kept.systemFields[id] = nil
             engine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
         case .unknownItem:
             kept.systemFields[id] = nil
         case .userDeletedZone:
+            // Written before this device was told that the list is gone everywhere.
             (kept.texts[id], kept.systemFields[id]) = (nil, nil)
             kept.unsent.remove(id)
             return

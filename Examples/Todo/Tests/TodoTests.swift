@@ -139,6 +139,43 @@ import Testing
         #expect(found.modifications.count == 1)
     }
 
+    /// What was written before the purge was told goes with it; what is written after makes the list again.
+    @Test func aListThatWasPurgedIsMadeAgainByWhatIsWrittenAfter() async throws {
+        let device = try device(account)
+        var phone = try await device.started()
+        try await phone.add("old")
+        _ = try await phone.sync()
+        let other = try Container("org.example.todo", account: try await secondAccount())
+        try await other.privateDatabase.deleteRecordZone(withID: TodoList.zone.zoneID, reason: .purged)
+        _ = try await phone.sync()
+        try await phone.add("milk")
+        // The file outlasts the engine's state.
+        phone = try await device.started()
+        let problems = try await phone.sync()
+        let shown = await titles(phone)
+        #expect(problems.isEmpty && shown == ["milk"])
+        let found = try await other.privateDatabase.recordZoneChanges(inZoneWith: TodoList.zone.zoneID)
+        #expect(found.modifications.count == 1)
+    }
+
+    /// A save may meet the end of the zone before a fetch tells of it.
+    @Test func aListWhoseKeysWereResetComesBackWholeWhereTheSendIsFirst() async throws {
+        let phone = try await device(account).started()
+        try await phone.add("old")
+        _ = try await phone.sync()
+        let other = try Container("org.example.todo", account: try await secondAccount())
+        try await other.privateDatabase.deleteRecordZone(
+            withID: TodoList.zone.zoneID, reason: .encryptedDataReset)
+        try await phone.add("new")
+        let engine = try #require(await phone.engine)
+        try? await engine.sendChanges()
+        for _ in 0..<2 { _ = try await phone.sync() }
+        let shown = await titles(phone)
+        #expect(shown == ["new", "old"])
+        let found = try await other.privateDatabase.recordZoneChanges(inZoneWith: TodoList.zone.zoneID)
+        #expect(found.modifications.count == 2)
+    }
+
     @Test func theListIsItsAccountsAlone() async throws {
         let device = try device(account)
         var list = try await device.started()

@@ -13,6 +13,8 @@ struct TodoFile: Codable {
     /// own list of that, in its state; but the state is told after the change was made, and a device may stop in
     /// between.
     var unsent: Set<String> = []
+    /// The user wanted the list gone everywhere, and it was not made again since. Files of before have nothing of it.
+    var isPurged: Bool?
     var engineState: SyncEngine.State.Serialization?
 
     static func read(_ url: URL) throws -> TodoFile {

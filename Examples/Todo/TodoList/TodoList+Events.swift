@@ -27,11 +27,14 @@ extension TodoList: SyncEngineDelegate {
         case .accountChange(let change): accountChanged(change.changeType, syncEngine)
         case .fetchedDatabaseChanges(let changes):
             for deletion in changes.deletions { zoneIsGone(deletion, syncEngine) }
+            if changes.modifications.contains(where: { $0.zoneID == Self.zone.zoneID }) { kept.isPurged = nil }
         case .fetchedRecordZoneChanges(let changes):
             for modification in changes.modifications { take(modification.record) }
             for one in changes.unopened { note(one.error) }
             for deletion in changes.deletions { takeDeletion(of: deletion.recordID.recordName) }
-        case .sentDatabaseChanges(let sent): for failed in sent.failedZoneSaves { note(failed.error) }
+        case .sentDatabaseChanges(let sent):
+            if sent.savedZones.contains(where: { $0.zoneID == Self.zone.zoneID }) { kept.isPurged = nil }
+            for failed in sent.failedZoneSaves { note(failed.error) }
         case .sentRecordZoneChanges(let sent): wereSent(sent, syncEngine)
         case .didFetchRecordZoneChanges(let end): note(end.error)
         case .didFetchChanges(let end): note(end.error)
@@ -67,13 +70,19 @@ extension TodoList: SyncEngineDelegate {
             uploadAll(engine)
         case .purged:
             // The user wants it gone everywhere.
-            (kept.items, kept.unsent) = ([:], [])
+            (kept.items, kept.unsent, kept.isPurged) = ([:], [], true)
         default:
             // Another device has thrown the list away. What was not sent yet is newer than that, and makes it anew.
             kept.items = kept.items.filter { kept.unsent.contains($0.key) }
             kept.unsent.formIntersection(kept.items.keys)
             if !kept.items.isEmpty { uploadAll(engine) }
         }
+    }
+
+    /// Whoever writes after the list was thrown away wants one again.
+    func makeZoneAgain(_ engine: SyncEngine) {
+        guard kept.isPurged == true, !kept.items.isEmpty else { return }
+        engine.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])
     }
 
     private func uploadAll(_ engine: SyncEngine) {
@@ -121,7 +130,7 @@ extension TodoList: SyncEngineDelegate {
         for (id, error) in sent.failedRecordDeletes where !error.isRetriedBySyncEngine {
             // Gone with its zone is gone.
             kept.unsent.remove(id.recordName)
-            if error.code != .zoneNotFound, error.code != .unknownItem { note(error) }
+            if ![.zoneNotFound, .unknownItem, .userDeletedZone].contains(error.code) { note(error) }
         }
     }
 
@@ -132,8 +141,13 @@ extension TodoList: SyncEngineDelegate {
             if let server = failed.error.serverRecord { take(server) }
             engine.state.add(pendingRecordZoneChanges: [pendingChange(of: id.recordName)])
         case .userDeletedZone:
+            // Written before this device was told that the list is gone everywhere.
             (kept.items[id.recordName], kept.systemFields[id.recordName]) = (nil, nil)
             kept.unsent.remove(id.recordName)
+        case .zoneNotFound where failed.error.userDidResetEncryptedDataKey:
+            // The account has new keys and nothing under them, which was not told yet: all of it goes again.
+            kept.systemFields = [:]
+            uploadAll(engine)
         case .zoneNotFound:
             kept.systemFields[id.recordName] = nil
             engine.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])

@@ -57,6 +57,7 @@ public actor TodoList {
         next.unsent.insert(name)
         try next.write(to: file)
         kept = next
+        if let engine { makeZoneAgain(engine) }
         engine?.state.add(pendingRecordZoneChanges: [pendingChange(of: name)])
         tell()
     }
@@ -71,6 +72,7 @@ public actor TodoList {
         configuration.automaticallySync = automatically
         let engine = try SyncEngine(configuration)
         self.engine = engine
+        makeZoneAgain(engine)
         // The state may be older than the items: it is told last.
         engine.state.add(pendingRecordZoneChanges: kept.unsent.map(pendingChange))
     }
