@@ -63,16 +63,24 @@ final class AlertMessages: Sendable {
             var waiting = due[...]
             for message in waiting.prefix(Self.mostAtOnce) {
                 waiting.removeFirst()
-                group.addTask { (message, await self.deliver(message)) }
+                group.addTask { (message, await self.deliverIfWaiting(message, turn)) }
             }
             while let (message, outcome) = try await group.next() {
                 // At once: what is sent is not sent again by whoever goes on after a crash.
                 if let outcome { try await settle(message, outcome, turn) }
                 try await turn.keep()
                 guard let message = waiting.popFirst() else { continue }
-                group.addTask { (message, await self.deliver(message)) }
+                group.addTask { (message, await self.deliverIfWaiting(message, turn)) }
             }
         }
+    }
+
+    /// Nil where it waits no more: whoever looks at the alerts has taken it back, and another one says what is true
+    /// now.
+    private func deliverIfWaiting(_ message: Alerts.Message, _ turn: JobTurn) async -> Outcome? {
+        let id = message.id
+        let waits = try? await turn.read { try Alerts.isWaiting(id, in: $0) }
+        return waits == false ? nil : await deliver(message)
     }
 
     /// Nil where the server stops.

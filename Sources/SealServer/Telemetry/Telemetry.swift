@@ -110,8 +110,11 @@ final class Telemetry: Sendable {
     /// The file, to be read.
     /// - Throws: `CancellationError`, `FileError`, `StorageError`, `TelemetryFileError`.
     func reading<T: Sendable>(_ body: (TelemetryFile) async throws -> T) async throws -> T {
-        await flush()
-        return try await readers.run { try await read(body) }
+        // Within the turn: before anybody else's flush there is that of one page at most.
+        try await readers.run {
+            await flush()
+            return try await read(body)
+        }
     }
 
     /// The file, to be read by whoever takes what is not in it for what did not happen.

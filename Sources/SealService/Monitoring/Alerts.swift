@@ -284,6 +284,11 @@ package struct Alerts: Sendable {
         try connection.execute("DELETE FROM alert_message WHERE id = $1", [.blob(id.bytes)])
     }
 
+    /// Whether a message is to be sent still.
+    package static func isWaiting(_ id: ID16, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM alert_message WHERE id = $1", [.blob(id.bytes)])
+    }
+
     private static func deleteMessages(of alert: String, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM alert_message WHERE alert = $1", [.text(alert)])
     }

@@ -149,17 +149,15 @@ extension TelemetryFile {
         _ query: TelemetryQuery, _ database: Database, _ name: (String) -> String
     ) throws -> [String] {
         let (source, arguments) = Self.source(query)
+        // Grouped here: SQLite would put all rows in order for it, in memory.
         let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT name, TOTAL(count) FROM (
-                    SELECT \(column(query)) AS name, m.count AS count \(source) LIMIT \(mostRows + 1)
-                ) GROUP BY name
-                """, arguments: arguments)
+            database, sql: "SELECT \(column(query)), m.count \(source)", arguments: arguments)
         var counts: [String: Double] = [:]
+        var count = 0
         while let row = try rows.next() {
-            let found = name((row[0] as String?) ?? "")
-            counts[found, default: 0] += (row[1] as Double?) ?? 0
+            count += 1
+            guard count <= mostRows else { throw TelemetryFileError.tooMuch }
+            counts[name((row[0] as String?) ?? ""), default: 0] += (row[1] as Double?) ?? 0
         }
         return counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }.map(\.key)
     }

@@ -1,7 +1,7 @@
 import GRDB
 
 /// Words, each combination of them once. They have a bound, and so has what is new of one day: words that somebody
-/// makes up push out nothing for longer than that.
+/// makes up do not take all of the room at once.
 extension TelemetryFile {
     /// Of the file's limit so much for each series.
     private static let bytesPerSeries: Int64 = 20 << 10
