@@ -491,7 +491,8 @@ import Testing
             let query = Query(
                 recordType: "Thing",
                 predicate: Query.Predicate([Query.Condition(.containsAny("tags", [.string("x")] + others))]))
-            #expect(try await anna.names(query, in: zone).sorted() == ["a", "b"])
+            let found = try await anna.names(query, in: zone)
+            #expect(found.sorted() == ["a", "b"])
         }
     }
 
