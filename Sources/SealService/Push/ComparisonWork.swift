@@ -3,8 +3,8 @@ import SealStatements
 /// What comparing a field's value with others costs: in comparisons of two numbers.
 ///
 /// A text counts by its bytes beside that, since its accents and case are evened out: once for each condition, however
-/// many values that has, and once for each of those. One of ASCII alone is as long as what it is compared with, which
-/// has a limit: where they differ, the rest does not matter.
+/// many values that has, and once for each of those. One of ASCII alone is read as far as the longest of a condition's
+/// values, which has a limit.
 struct ComparisonWork {
     /// One, or a list's elements.
     private let values: Int
@@ -40,7 +40,7 @@ struct ComparisonWork {
     func times(_ others: [Value]) -> Int { times(Others(others)) }
 
     func times(_ others: Others) -> Int {
-        values * others.count + (bytes * others.conditions + others.bytes) / Self.bytesEach
+        values * others.count + (bytes * others.conditions + values * others.reach + others.bytes) / Self.bytesEach
     }
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
@@ -57,6 +57,8 @@ extension ComparisonWork {
         fileprivate private(set) var conditions = 0
         fileprivate private(set) var count = 0
         fileprivate private(set) var bytes = 0
+        /// How far each text is read, for all conditions together.
+        fileprivate private(set) var reach = 0
 
         /// Bytes of ASCII that cost as much as one of another text: they are compared as they are.
         private static let bytesOfASCII = 8
@@ -70,9 +72,12 @@ extension ComparisonWork {
         mutating func add(_ values: [Value]) {
             conditions += 1
             count += values.count
+            var longest = 0
             for case .string(let text) in values {
                 bytes += ComparisonWork.isASCII(text) ? text.utf8.count / Self.bytesOfASCII : text.utf8.count
+                longest = max(longest, text.utf8.count)
             }
+            reach += longest / Self.bytesOfASCII
         }
     }
 }

@@ -252,7 +252,10 @@ import Testing
         #expect(ComparisonWork(.string("plain")).times([.string("a"), .string("b")]) == 2)
         #expect(ComparisonWork(.string(String(repeating: "x", count: 6_400))).times([.string("a")]) == 1)
         #expect(ComparisonWork(.string(long)).times([.string("a")]) == 1 + 800)
-        #expect(ComparisonWork(.string("x")).times([.string(long)]) == 1 + 800)
+        #expect(ComparisonWork(.string("x")).times([.string(long)]) == 1 + 900)
+        // Each element is read as far as the longest text that is asked for.
+        let plain = Value.string(String(repeating: "a", count: 1_024))
+        #expect(ComparisonWork(.list(Array(repeating: plain, count: 1_000))).times([plain]) == 1_000 + 16_016)
         #expect(ComparisonWork(.list([.string(long), .int64(2)])).times([.int64(1), .int64(2)]) == 4 + 800)
         #expect(ComparisonWork.of(long) == 1 + 800)
     }
