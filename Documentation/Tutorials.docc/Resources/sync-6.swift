@@ -176,7 +176,7 @@ actor Todos: SyncEngineDelegate {
             engine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
         case .unknownItem:
             kept.systemFields[id] = nil
-        case .userDeletedZone:
+        case .userDeletedZone where kept.isPurged != true:
             // Written before this device was told that the list is gone everywhere.
             (kept.texts[id], kept.systemFields[id]) = (nil, nil)
             kept.unsent.remove(id)

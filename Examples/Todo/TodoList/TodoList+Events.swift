@@ -140,7 +140,7 @@ extension TodoList: SyncEngineDelegate {
         case .serverRecordChanged:
             if let server = failed.error.serverRecord { take(server) }
             engine.state.add(pendingRecordZoneChanges: [pendingChange(of: id.recordName)])
-        case .userDeletedZone:
+        case .userDeletedZone where kept.isPurged != true:
             // Written before this device was told that the list is gone everywhere.
             (kept.items[id.recordName], kept.systemFields[id.recordName]) = (nil, nil)
             kept.unsent.remove(id.recordName)
